@@ -1,0 +1,57 @@
+"""Settings, with their defaults written once. Numbers are checked when they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qchunker.errors import ConfigError
+
+TokenCounter = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """How large chunks are.
+
+    Sizes are in characters (Unicode code points), or in tokens when ``tokenizer`` is set.
+
+    Args:
+        target_chars: size that chunks aim at; the chunk and its lead-in together.
+        max_chars: hard limit of the embedded text (heading path, repeated header, lead-in and
+            body); twice the target when not given. Only one indivisible unit may exceed it, and
+            the chunk then says why in ``oversize``.
+        min_chars: shorter pieces are joined to a neighbour, never dropped.
+        overlap_ratio: share of the target that is repeated from the text before, as ``lead_in``.
+        tokenizer: a function that counts tokens, or the name of one (see ``tokens.py``).
+        merge_headings: whether small sections may share a chunk.
+    """
+
+    target_chars: int = 700
+    max_chars: int | None = None
+    min_chars: int = 40
+    overlap_ratio: float = 0.15
+    tokenizer: str | TokenCounter | None = None
+    merge_headings: bool = False
+
+    def __post_init__(self) -> None:
+        if self.target_chars < 1:
+            raise ConfigError("target_chars", f"must be at least 1, got {self.target_chars}")
+        if self.max_chars is not None and self.max_chars < self.target_chars:
+            raise ConfigError(
+                "max_chars",
+                f"must not be below target_chars, got max {self.max_chars} < target {self.target_chars}",
+            )
+        if self.min_chars < 0:
+            raise ConfigError("min_chars", f"must not be negative, got {self.min_chars}")
+        if not 0 <= self.overlap_ratio < 1:
+            raise ConfigError(
+                "overlap_ratio",
+                f"must be at least 0 and below 1, got {self.overlap_ratio}",
+                hint="it is a share of the target: 0.15 repeats 15 %",
+            )
+
+    @property
+    def limit(self) -> int:
+        """The hard limit in force."""
+        return self.max_chars if self.max_chars is not None else 2 * self.target_chars

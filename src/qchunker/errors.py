@@ -1,0 +1,87 @@
+"""The exception tree. Every error says what was wrong, where, and what to do next.
+
+    QChunkerError
+      InputError (also ValueError)
+        UnsupportedFormatError    no parser for this kind of file
+        ParseError                the file is broken, empty, encrypted, or has no text
+        ConfigError               a setting has an impossible value
+      MissingExtraError (also ImportError)   an optional package is not installed
+      OutputError                 a result could not be written
+"""
+
+from __future__ import annotations
+
+
+class QChunkerError(Exception):
+    """Base of all errors raised on purpose by this package.
+
+    Attributes:
+        hint: what the reader can do about it; one sentence, may be empty.
+        retryable: whether the same call may succeed later without a change.
+    """
+
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} ({self.hint})" if self.hint else message
+
+    @property
+    def reason(self) -> str:
+        """The message without the hint."""
+        return super().__str__()
+
+
+class InputError(QChunkerError, ValueError):
+    """The caller gave something that cannot be processed."""
+
+
+class UnsupportedFormatError(InputError):
+    """No parser reads this kind of file."""
+
+
+class ParseError(InputError):
+    """A file could not be turned into a document.
+
+    Attributes:
+        source: the name of the file, as the caller gave it.
+    """
+
+    def __init__(self, source: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{source}: {reason}", hint=hint)
+        self.source = source
+
+
+class ConfigError(InputError):
+    """A setting has an impossible value.
+
+    Attributes:
+        field: the name of the setting.
+    """
+
+    def __init__(self, field: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{field}: {reason}", hint=hint)
+        self.field = field
+
+
+class MissingExtraError(QChunkerError, ImportError):
+    """An optional package is needed and not installed.
+
+    Attributes:
+        package: the package to install.
+    """
+
+    def __init__(self, package: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed",
+            hint=f"run: pip install {package}",
+        )
+        self.package = package
+
+
+class OutputError(QChunkerError):
+    """A result could not be written."""

@@ -1,0 +1,301 @@
+"""HTML to text and blocks: the main content, without navigation, scripts and handlers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from qchunker.errors import ParseError
+from qchunker.parsing import headings
+from qchunker.parsing.encoding import decode
+from qchunker.parsing.html_table import table_rows
+from qchunker.parsing.outline import HeadingStack
+from qchunker.types import Block, Document, Note, Source, Span
+
+_SKIPPED = frozenset(
+    "script style noscript template svg head iframe object embed canvas audio video form button select input "
+    "textarea nav aside dialog map math-renderer link meta title base area img picture source track".split()
+)
+_BLOCKS = frozenset(
+    "address article blockquote body center dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot th thead tr ul caption".split()
+)
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+# Class words and roles by which page generators mark what is around the text.
+_FURNITURE = frozenset(
+    "nav navbar navigation navheader navfooter breadcrumb breadcrumbs sidebar sphinxsidebar related skip-link "
+    "skiplink headerlink site-header site-footer page-footer cookie-banner toc-sidebar pagination".split()
+)
+_FURNITURE_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "complementary"})
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_MAX_DEPTH = 5_000
+
+
+class _Draft(NamedTuple):
+    kind: str
+    start: int
+    end: int
+    level: int = 0
+    header: Span | None = None
+
+
+def parse_html(source: Source, selector: str | None = None) -> Document:
+    """Parse a web page.
+
+    ``Document.text`` is the extracted text: blocks with blank lines between them, tables as Markdown rows with
+    spanning cells repeated where they apply, list items with a dash and their indentation.
+
+    Args:
+        source: the page.
+        selector: CSS selector of the main content, such as ``.main__doc``. By default ``main``, a single
+            ``article``, or the body without what is marked as navigation.
+
+    Raises:
+        ParseError: if the file is empty, the selector matches nothing, or no text is left.
+    """
+    markup, encoding, notes = decode(_with_declared_charset(source))
+    tree = LexborHTMLParser(markup)
+    roots = _roots(tree, source.name, selector)
+    writer = _Writer()
+    for root in roots:
+        writer.write(root)
+    text = "".join(writer.parts)
+    if not text.strip():
+        raise ParseError(
+            source.name, "the page has no text in its main content", hint="name the main content with a CSS selector"
+        )
+    found = [*notes, *_dropped(tree, text, writer.skipped)]
+    metadata = {"encoding": encoding}
+    title = tree.css_first("head > title")
+    if title is not None and title.text().strip():
+        metadata["title"] = _SPACE.sub(" ", title.text()).strip()
+    blocks = tuple(_place(writer.drafts, text))
+    return Document(text, blocks, source.name, "text/html", tuple(found), metadata)
+
+
+def _with_declared_charset(source: Source) -> Source:
+    """Re-encode a page that names an encoding the detector would have to guess."""
+    declared = _META_CHARSET.search(source.data[:4096])
+    if declared is None or source.data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        return source
+    name = declared[1].decode("ascii").lower()
+    try:
+        text = source.data.decode({"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252"}.get(name, name))
+    except (LookupError, UnicodeDecodeError):
+        return source
+    return Source(source.name, text.encode("utf-8", "replace"))
+
+
+def _roots(tree: LexborHTMLParser, name: str, selector: str | None) -> list[LexborNode]:
+    if selector is not None:
+        try:
+            chosen = tree.css(selector)
+        except (SelectolaxError, ValueError) as error:
+            raise ParseError(name, f"{selector!r} is not a CSS selector", hint=str(error)) from error
+        if not chosen:
+            raise ParseError(name, f"the selector {selector!r} matches nothing", hint="leave it out, or correct it")
+        inner = {node.mem_id for outer in chosen for node in outer.css("*") if node.mem_id != outer.mem_id}
+        return [node for node in chosen if node.mem_id not in inner]
+    for query in ("main", "[role=main]", "article"):
+        chosen = tree.css(query)
+        if len(chosen) == 1:
+            return chosen
+    body = tree.body
+    return [body] if body is not None else []
+
+
+class _Writer:
+    """Walks the tree without recursion and writes text and blocks side by side."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.length = 0
+        self.drafts: list[_Draft] = []
+        self.skipped = 0
+        self._inline: list[str] = []
+        self._lists: list[tuple[str, int]] = []  # (ol or ul, items so far)
+        self._items: list[Span | None] = []  # span of the first line of each open item
+        self._kind, self._level = "paragraph", 0
+        self._quotes = 0
+
+    def write(self, root: LexborNode) -> None:
+        """Write everything below ``root``."""
+        stack: list[tuple[LexborNode, bool]] = [(root, False)]
+        depth = 0
+        while stack:
+            node, leaving = stack.pop()
+            if leaving:
+                depth -= 1
+                self._leave(str(node.tag))
+                continue
+            if node.tag == "-text":
+                self._inline.append(node.text_content or "")
+                continue
+            if not self._enter(node, is_root=node.mem_id == root.mem_id):
+                continue
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise ParseError("page", f"elements are nested more than {_MAX_DEPTH} deep")
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(list(_children(node))))
+        self._flush()
+
+    def _enter(self, node: LexborNode, is_root: bool) -> bool:
+        """Open an element; False when its children are not to be walked."""
+        tag = str(node.tag)
+        if tag.startswith(("-", "!")) or tag in _SKIPPED or (not is_root and _is_furniture(node)):
+            self.skipped += 1
+            return False
+        if tag == "br":
+            self._inline.append("\v")
+            return False
+        if tag not in _BLOCKS:
+            return True
+        self._flush()
+        if tag == "pre":
+            self._emit("code", (node.text(deep=True) or "").strip("\r\n"))
+            return False
+        if tag == "table" and (rows := table_rows(node)) is not None:
+            caption = node.css_first("caption")
+            if caption is not None:
+                self._emit("paragraph", _fold(caption.text(deep=True)))
+            self._table(rows.header, rows.body)
+            return False
+        if tag in ("ol", "ul", "menu", "dl"):
+            self._lists.append(("ol" if tag == "ol" else tag, 0))
+        elif tag in ("li", "dt", "dd"):
+            self._open_item(tag)
+        elif tag in _HEADINGS:
+            self._kind, self._level = "heading", _HEADINGS[tag]
+        elif tag == "blockquote":
+            self._quotes += 1
+        elif tag == "hr":
+            return False
+        return True
+
+    def _leave(self, tag: str) -> None:
+        if tag not in _BLOCKS:
+            return
+        self._flush()
+        if tag in ("ol", "ul", "menu", "dl") and self._lists:
+            self._lists.pop()
+        elif tag in ("li", "dt", "dd") and self._items:
+            self._items.pop()
+        elif tag == "blockquote":
+            self._quotes -= 1
+        self._kind, self._level = "paragraph", 0
+
+    def _open_item(self, tag: str) -> None:
+        self._items.append(None)
+        if self._lists:
+            kind, count = self._lists[-1]
+            self._lists[-1] = (kind, count + 1)
+
+    def _flush(self) -> None:
+        text = _fold("".join(self._inline))
+        self._inline.clear()
+        if not text:
+            return
+        if self._kind == "heading":
+            self._emit("heading", " ".join(text.split()), self._level)
+        elif self._items:
+            self._item_text(text)
+        else:
+            self._emit("quote" if self._quotes else "paragraph", text)
+
+    def _item_text(self, text: str) -> None:
+        level = len(self._items)
+        indent = "  " * (level - 1)
+        kind, count = self._lists[-1] if self._lists else ("ul", 1)
+        first = self._items[-1] is None
+        marker = f"{count}. " if kind == "ol" else "" if kind == "dl" else "- "
+        body = text.replace("\n", "\n" + indent + " " * len(marker))
+        lead = marker if first else " " * len(marker)
+        parent = next((span for span in reversed(self._items[:-1]) if span is not None), None)
+        start = self._emit("list_item", f"{indent}{lead}{body}", level, parent, tight=True)
+        if first:
+            self._items[-1] = Span(start, start + len(f"{indent}{lead}{body}".split("\n")[0]))
+
+    def _table(self, header: list[str], body: list[list[str]]) -> None:
+        lines = ["| " + " | ".join(row) + " |" for row in [header, *body] if row]
+        rule = "|" + "---|" * len(header)
+        if header:
+            lines.insert(1, rule)
+        if not lines:
+            return
+        head_chars = len("\n".join(lines[:2])) if header else 0
+        start = self._emit("table", "\n".join(lines))
+        if header:
+            self.drafts[-1] = self.drafts[-1]._replace(header=Span(start, start + head_chars))
+
+    def _emit(self, kind: str, text: str, level: int = 0, header: Span | None = None, tight: bool = False) -> int:
+        """Append one block; returns where it starts."""
+        if not text.strip():
+            return self.length
+        if self.parts:
+            gap = "\n" if tight and self.drafts and self.drafts[-1].kind == "list_item" else "\n\n"
+            self.parts.append(gap)
+            self.length += len(gap)
+        start = self.length
+        self.parts.append(text)
+        self.length += len(text)
+        self.drafts.append(_Draft(kind, start, self.length, level, header))
+        return start
+
+
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.first_child
+    while child is not None:
+        yield child
+        child = child.next
+
+
+def _is_furniture(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if not attributes:
+        return False
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    if _HIDDEN_STYLE.search(attributes.get("style") or "") or attributes.get("role") in _FURNITURE_ROLES:
+        return True
+    return not _FURNITURE.isdisjoint((attributes.get("class") or "").lower().split())
+
+
+def _fold(text: str) -> str:
+    """White space as a browser shows it; ``\\v`` stands for a line break of the source."""
+    lines = (_SPACE.sub(" ", line).strip(" ") for line in text.split("\v"))
+    return "\n".join(line for line in lines if line).strip()
+
+
+def _dropped(tree: LexborHTMLParser, text: str, skipped: int) -> list[Note]:
+    body = tree.body
+    if body is None:
+        return []
+    # Only what a reader could have seen counts; scripts and styles are no text.
+    body.strip_tags(["script", "style", "noscript", "template", "svg"])
+    lost = len("".join((body.text(deep=True) or "").split())) - len("".join(text.split()))
+    if lost <= 0.02 * len(text) and skipped == 0:
+        return []
+    message = f"{skipped} elements outside the main content were left out (about {max(lost, 0)} characters)"
+    return [Note("dropped_text", message)]
+
+
+def _place(drafts: list[_Draft], text: str) -> Iterator[Block]:
+    stack = HeadingStack()
+    marked = any(draft.kind == "heading" for draft in drafts)
+    for draft in drafts:
+        kind, start, end, level, header = draft
+        if not marked and kind == "paragraph" and end - start <= headings.MAX_HEADING_CHARS:
+            found = headings.numbering(text[start:end])
+            if found and not found.weak and headings.numbered_title(text[start:end], found):
+                kind, level = "heading", found.rank
+        if kind == "heading":
+            path = stack.push(level, headings.heading_title(text[start:end]))
+            yield Block(kind, start, end, path, len(path) if not marked else level)
+        else:
+            yield Block(kind, start, end, stack.path, level, header)

@@ -1,0 +1,158 @@
+"""Every value that crosses a stage, in the order in which the pipeline makes them.
+
+    Source -> Document (Block, Note) -> Partition (Chunk, Link)
+
+All positions are half-open ``[start, end)`` in Unicode code points of ``Document.text``,
+the only coordinate system there is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range of code points."""
+
+    start: int
+    end: int
+
+
+class Source(NamedTuple):
+    """Bytes to parse, with the name they are known by."""
+
+    name: str
+    data: bytes
+
+
+class Block(NamedTuple):
+    """A stretch of a document that one structural rule explains.
+
+    ``kind`` is one of heading, paragraph, list_item, table, code, quote, record, html,
+    front_matter, rule, furniture. Blocks are sorted and disjoint and together cover every
+    non-space character. ``heading_path`` ends with the heading itself for headings.
+    ``level`` is the depth of a heading (1 = top) or of a list item (1 = outermost), else 0.
+    ``header`` is the span a part of this block needs to be understood: the header rows of a
+    table or record, the opening line of a fence. ``page`` counts from 1.
+    """
+
+    kind: str
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+    level: int = 0
+    header: Span | None = None
+    page: int | None = None
+
+
+ATOMIC_KINDS = frozenset({"table", "code"})
+
+
+class Note(NamedTuple):
+    """Something the parser did or doubts, for ``qchunker lint``; never silent.
+
+    ``kind`` is one of replaced_characters, dropped_text, furniture, columns, blank_page,
+    doubtful_heading, encoding, hyphenation.
+    """
+
+    kind: str
+    message: str
+    span: Span | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of one source and its structure.
+
+    ``text`` is the decoded source itself for text formats, and the extracted text for
+    binary formats and HTML. ``id`` depends on the source name and the text, so that equal
+    texts of two files stay two documents.
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    source: str = ""
+    media_type: str = "text/plain"
+    notes: tuple[Note, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            digest = hashlib.sha256(f"{self.source}\0{self.text}".encode("utf-8", "surrogatepass"))
+            object.__setattr__(self, "id", digest.hexdigest()[:16])
+
+    def blocks_in(self, start: int, end: int) -> tuple[Block, ...]:
+        """Blocks that share at least one character with ``[start, end)``, in order."""
+        first = bisect_right(self.blocks, start, key=_block_end)
+        return self.blocks[first : bisect_left(self.blocks, end, key=_block_start)]
+
+
+def _block_start(block: Block) -> int:
+    return block.start
+
+
+def _block_end(block: Block) -> int:
+    return block.end
+
+
+class Link(NamedTuple):
+    """A relation from one chunk to another.
+
+    ``kind`` is ``limits`` (this chunk limits or excepts a rule in the target) or
+    ``limited_by`` (the reverse). ``evidence`` spans quote the words that say so.
+    """
+
+    kind: str
+    target: str
+    evidence: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One span of a document with what is needed to read it alone.
+
+    ``text`` is always ``document.text[start:end]``. ``lead_in`` is the overlap with the text
+    before, ``context`` the header rows that this part lacks; both are spans outside the chunk,
+    and only ``embedding_text`` contains them. ``cut`` tells why the chunk starts here, ``oversize`` why
+    it is longer than allowed.
+    """
+
+    document: Document = field(repr=False)
+    start: int
+    end: int
+    kind: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    cut: str = "start"
+    lead_in: Span | None = None
+    context: tuple[Span, ...] = ()
+    oversize: str | None = None
+    links: tuple[Link, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"{self.document.id}:{self.start}-{self.end}"
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A lossless cut of one document: sorted, disjoint chunks that hold every non-space character."""
+
+    document: Document = field(repr=False)
+    chunks: tuple[Chunk, ...]
+    method: str
+    signature: str
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return tuple(Span(chunk.start, chunk.end) for chunk in self.chunks)
