@@ -29,6 +29,7 @@ _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2
 _LINE_ENDS = r"\n\r\x85"
 _BREAKS = r"\f\v\x1c-\x1e\u2028\u2029"
 _BLANKS = rf"[^\S{_LINE_ENDS}{_BREAKS}]*"
+_EOL = rf"(?:[{_LINE_ENDS}{_BREAKS}]|\Z)"
 _STOPS = ".!?;…。！？；｡．"
 _QUOTES_CLOSED = "\"'”’」』"
 _CLOSERS = _QUOTES_CLOSED + "）】》〉〕］｝)\\]}*_`"
@@ -41,7 +42,7 @@ _CANDIDATE = re.compile(
     rf"[{_STOPS}{_LINE_ENDS}{_BREAKS}](?:"
     rf"(?<=[。！？｡；])(?=([^\s{_STOPS}{_CLOSERS}，、：,:—\[¹²³⁰-⁹]))"
     r"|(?<=[a-z]{6}[.!?])(?= ([A-Z]))"
-    rf"|(?<=[{_STOPS}])(?:(?<![.!?;])|(?![a-z0-9_=/]|(?<=\.) [a-z](?![A-Z.)])))"
+    rf"|(?<=[{_STOPS}])(?:(?<![.!?;])|(?![a-z0-9_=/]))"
     rf"[{_STOPS}]*(?:[{_CLOSERS}]|{_NOTE_MARK})*(?=\s*(\S?))"
     rf"|(?<=[{_LINE_ENDS}{_BREAKS}])(?:"
     rf"((?:(?<=[{_BREAKS}])|(?:(?<!\r)|(?<=\r)(?:\n|(?!\n))){_BLANKS}[{_LINE_ENDS}{_BREAKS}])\s*)"
@@ -52,19 +53,19 @@ _SURE, _DOUBTFUL, _BREAK, _LINE = 2, 3, 4, 5
 _NUMERALS = "一二三四五六七八九十百千零〇两"
 # What a line begins with when it begins a list item, a heading or a numbered clause.
 _OPENER = re.compile(
-    r"[-*+•·●○▪■◆◦‣]\s"
-    r"|\d{1,3}(?:[)、）．]|\.(?=\s))"
+    r"[-*+•·●○▪■◆◦‣][^\S\n\r]"
+    r"|\d{1,3}(?:[)、）．]|\.(?=\s|\Z))"
     rf"|[(（](?:\d{{1,3}}|[a-zA-Z]|[ivx]{{1,5}}|[{_NUMERALS}]{{1,4}})[)）]"
-    r"|[a-zA-Z][.)]\s"
+    r"|[a-zA-Z][.)](?:\s|\Z)"
     r"|[①-⒛㈠-㈩❶-❿]"
     rf"|[{_NUMERALS}]{{1,4}}[、．]"
     rf"|第\s?[\d{_NUMERALS}]{{1,8}}\s?[编章节条款项部]"
-    r"|\d{1,3}(?:\.\d{1,3}){2,6}\.?\s"
-    r"|\d{1,3}\.\d{1,3}\.?\s+(?:[A-Z][a-z]{2}|[\u4e00-\u9fff])"
-    r"|#{1,6}\s"
+    r"|\d{1,3}(?:\.\d{1,3}){2,6}\.?(?:\s|\Z)"
+    r"|\d{1,3}\.\d{1,3}\.?[^\S\n\r]{1,8}(?:[A-Z][a-z]{2}|[\u4e00-\u9fff])"
+    r"|#{1,6}[^\S\n\r]"
     r"|§\s?\d"
     r"|(?:Article|Section|Chapter|Clause|Part|Annex|Appendix|Schedule)\s[\dA-Z][\d.]{0,12}"
-    r"(?:[^\S\n\r]*(?:$|[\n\r])|\s[-–—:(]|[.:]?\s[A-Z])"
+    rf"(?:{_BLANKS}{_EOL}|[^\S\n\r][-–—:(]|[.:]?[^\S\n\r][A-Z])"
 )
 
 
@@ -86,17 +87,18 @@ _SELDOM_END = _words(
     "Inc inc Ltd ltd Co Corp LLC LLP PLC Bros Jr Sr al St Ave Blvd Rd Dept dept Est Univ Assn Mt Ft Ed eds "
     "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
 )
+_ABBREVIATIONS = _NEVER_END | _SELDOM_END | {"Etc"}
 _OPENING_WORDS = _words(
     "The This That These Those It Its He She They We You I A An In On At If When While After Before For "
     "But And So However There Here What Who Why How My Our His Her Their No Not Yes As By To From With "
     "Some Many Most All Any Each Every Then Thus Therefore Also Although Because Since Please Once "
     "Until Where Which Nobody Nothing Everyone Both Neither Either Let Do Does Did Is Are Was Were"
 )
-_WORD = re.compile(r"[^\W\d_]+(?=[\s,'’]|$)")
+_WORD = re.compile(r"[^\W\d_]+(?=[\s,'’]|\Z)")
 # A capitalised word as prose has it, to tell ``agreed.He left`` from ``os.Path(x)``.
-_PROSE_WORD = re.compile(r"[A-Z][a-z]*(?:['’][a-z]{1,4})?(?=[\s,;:!?。，]|\.(?:\s|$)|$)")
+_PROSE_WORD = re.compile(r"[A-Z][a-z]*(?:['’][a-z]{1,4})?(?=[\s,;:!?。，]|\.(?:\s|\Z)|\Z)")
 _NUMBER_AHEAD = re.compile(r"\d|[#§]|[A-Z]{1,3}[\d.-]|[B-HJ-Z]\b")
-_LATIN_TAIL = re.compile(r"[!-˿]+$")
+_LATIN_TAIL = re.compile(r"[!-˿]+\Z")
 _LETTERED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")  # U.S, a.m, Ph.D
 _ENUMERATOR = re.compile(
     rf"\d{{1,4}}(?:\.\d{{1,3}}){{0,6}}|[a-zA-Z]|[IVXLC]{{1,6}}|[ivx]{{1,5}}|[{_NUMERALS}]{{1,4}}"
@@ -106,25 +108,26 @@ _LABEL = re.compile(
     r"\s(?:\d{1,3}(?:\.\d{1,3}){0,4}|[A-Z])"
 )
 _LABEL_CHARS = 24
+_LOWER_WINDOW = 120  # code points of a sentence that show whether it is written without capitals
 _LETTER_ITEM = re.compile(r"[a-z][.)]\s")
-_NOT_PROSE = re.compile(r"[./@_\\<>=(\d]|[a-z][A-Z]")
 
 # Who spoke, after a quotation: a short subject, a verb of speech, a stop or comma.
 _SPEAKER = re.compile(
     r"[^\s，。！？；：、…,.!?;:“”‘’「」『』\"]{0,10}?"
     r"(?:说|(?<!知)道|问|答|喊|叫|嚷|吼|想|表示|称|指出|写着|强调|补充|回应|解释|提醒|宣布|介绍|感叹)(?:道|着|了)?"
-    r"\s?(?:[，。！？；…,.!?;]|$)"
+    rf"\s?(?:[。！？；….!?;]|[，,]\s?[“‘「『\"]|{_EOL})"
     r"|(?:[A-Z][\w'’-]{0,20}\s){1,3}"
     r"(?:said|says|asked|asks|replied|shouted|cried|answered|added|whispered|wrote|told|yelled|explained)\b"
 )
 _GOES_ON = re.compile(r"[的地得等之者]|这[个一种样句类些项]")  # after a quotation or an ellipsis
-_PUNCTUATION_AHEAD = frozenset("，、：:,)）—")
+_GOES_ON_AHEAD = frozenset("，、：:,)）—" + _STOPS)
 _OPENING_MARKS = frozenset("“‘「『《【（")
-_STRAIGHT_MARKS = {mark: re.compile(re.escape(mark) + "+") for mark in "\"*_`"}
+_STRAIGHT_MARKS = frozenset('"*_`')
 _STAMMER_CHARS = 2  # "我……我不知道" is one sentence
 _LINE_END = re.compile(rf"[{_LINE_ENDS}{_BREAKS}]")
+_BLANK_TAIL = re.compile(_BLANKS + _EOL)
 _CJK = "\u2e80"  # first of the East Asian code points
-_ENTITY = re.compile(r"&#?\w{1,10}$")
+_ENTITY = re.compile(r"&#?\w{1,10}\Z")
 _CODE = re.compile(r"[{}=<>`|]|\(\)|\+\+")
 _CODE_WINDOW = 40
 
@@ -153,10 +156,9 @@ def _visible_spans(text: str, start: int, end: int | None, cut: Callable[[str], 
     if part.isascii() or _INVISIBLE.search(part) is None:
         spans = cut(part)
         return [Span(first + start, last + start) for first, last in spans] if start else spans
-    # ``places[k]`` is where the k-th invisible character was, in the text without them; the
-    # character before it in ``part`` is therefore at ``places[k] + k - 1``.
+    # Where each invisible character was, as a position in the text without them.
     places = [found.start() - index for index, found in enumerate(_INVISIBLE.finditer(part))]
-    spans = cut(_INVISIBLE.sub("", part)) or [Span(0, 0)]
+    spans = cut(_INVISIBLE.sub("", part)) or [Span(places[0], places[0])]
     result = []
     passed = 0
     for index, (first, last) in enumerate(spans):
@@ -174,13 +176,19 @@ def _sentences(text: str) -> list[Span]:
     spans: list[Span] = []
     begin = line = len(text) - len(text.lstrip())
     for match in _CANDIDATE.finditer(text, begin):
-        kind = match.lastindex
+        kind = match.lastindex or _SURE
         at, after = match.span()
-        if at <= begin and kind in (_BREAK, _LINE):
-            line = after  # the sentence before has ended already
+        if kind >= _BREAK:
+            if at > begin and (kind == _BREAK or _line_ends_sentence(text, line, at, after)):
+                spans.append(Span(begin, _trimmed_end(text, at)))
+                begin = after
+            line = after
         elif at <= begin:
             continue  # stops alone are no sentence
-        elif kind == _DOUBTFUL:
+        elif kind <= _SURE:
+            spans.append(Span(begin, after))
+            begin = match.start(kind)
+        else:
             following = match.start(_DOUBTFUL)
             if following == len(text):
                 break
@@ -188,21 +196,14 @@ def _sentences(text: str) -> list[Span]:
             if cut:
                 spans.append(Span(begin, cut))
                 begin = following if cut == after else cut
-        elif kind == _BREAK or kind == _LINE:
-            if kind == _BREAK or _line_ends_sentence(text, line, at, after):
-                spans.append(Span(begin, _trimmed_end(text, at)))
-                begin = after
-            line = after
-        else:
-            spans.append(Span(begin, after))
-            begin = match.start(kind or _SURE)
+                while text[begin : begin + 1].isspace():
+                    begin += 1
     if begin < len(text):
         spans.append(Span(begin, _trimmed_end(text, len(text))))
     return spans
 
 
 def _trimmed_end(text: str, end: int) -> int:
-    """The end of the last visible character before ``end``; there must be one."""
     while text[end - 1].isspace():
         end -= 1
     return end
@@ -223,7 +224,8 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
     ``begin`` is where the sentence begins, ``following`` the next visible character.
     """
     stop, ahead = text[at], text[following]
-    if ahead in _PUNCTUATION_AHEAD:
+    wrapped = following > after and _LINE_END.search(text, after, following) is not None
+    if ahead in _GOES_ON_AHEAD and not wrapped:
         return 0
     closed = text[after - 1] not in _STOPS
     if closed and following == after:
@@ -231,7 +233,13 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
         if opening:
             after, following, ahead, closed = opening, opening, "“", text[opening - 1] not in _STOPS
     glued = following == after
-    wrapped = not glued and _LINE_END.search(text, after, following) is not None
+    if (
+        ahead in _QUOTES_CLOSED
+        and not glued
+        and not wrapped
+        and _closes_after_space(text, begin, at, following)
+    ):
+        return following + 1
     if closed and not wrapped and _quotation_goes_on(text, after, following):
         return 0
     if stop in "。！？；｡":
@@ -242,7 +250,7 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
         ends = at - begin > _STAMMER_CHARS and _ellipsis_ends(text, following, glued, wrapped)
     elif glued:
         ends = _glued_stop_ends(text, begin, at, following)
-    elif stop == ".":
+    elif stop == "." and text[at + 1] not in "!?！？":
         ends = _full_stop_ends(text, begin, at, following, wrapped)
     elif stop == ";":
         window = max(begin, at - _CODE_WINDOW)
@@ -254,19 +262,25 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
 
 def _opening_mark(text: str, begin: int, at: int, after: int) -> int:
     """Where, among the marks after a stop, a straight quote opens the next sentence; or 0."""
-    for index in range(max(at, after - 3), after):
-        counted = _STRAIGHT_MARKS.get(text[index])
-        if counted and len(counted.findall(text, max(begin, at - _QUOTE_WINDOW), at)) % 2 == 0:
-            return index
-    return 0
+    marks = text[max(at, after - 3) : after]
+    run = marks[len(marks.rstrip(marks[-1])) :]
+    if run[0] not in _STRAIGHT_MARKS or text.count(run, max(begin, at - _QUOTE_WINDOW), at) % 2:
+        return 0
+    return after - len(run)
+
+
+def _closes_after_space(text: str, begin: int, at: int, mark: int) -> bool:
+    """Whether the quote at ``mark`` closes although white space divides it from the stop before."""
+    if text[mark + 1 : mark + 2].strip() or text[mark + 2 : mark + 3].islower():
+        return False
+    certain = text[mark] not in _STRAIGHT_MARKS or _BLANK_TAIL.match(text, mark + 1) is not None
+    return certain or text.count('"', max(begin, at - _QUOTE_WINDOW), at) % 2 == 1
 
 
 def _quotation_goes_on(text: str, after: int, following: int) -> bool:
     """Whether the words after a closed quotation or bracket belong to its sentence."""
     closer = text[after - 1]
-    if closer in "》〉" and following == after:
-        return True
-    if text[following].islower() and following == after:
+    if following == after and (closer in "》〉" or text[following].islower()):
         return True
     if _GOES_ON.match(text, following):
         return True
@@ -296,17 +310,23 @@ def _glued_stop_ends(text: str, begin: int, at: int, following: int) -> bool:
     opening = prose.group() in _OPENING_WORDS
     if word.isdigit():
         return opening
-    if not word.isalpha() or _NOT_PROSE.search(word):
-        return False
-    return len(word) > 1 and (word.islower() or opening)
+    return len(word) > 1 and word.isalpha() and (word.islower() or opening)
 
 
 def _full_stop_ends(text: str, begin: int, at: int, following: int, wrapped: bool) -> bool:
     """Whether a single Latin full stop with white space after it ends a sentence."""
-    ahead = text[following]
-    if ahead.islower() and not wrapped and not text[following + 1 : following + 2].isupper():
-        return _LETTER_ITEM.match(text, following) is not None and _LETTER_ITEM.match(text, begin) is not None
-    return not _is_abbreviation(text, begin, at, following, _word_before(text, begin, at))
+    if text[following].islower() and not wrapped and not text[following + 1 : following + 2].isupper():
+        if _LETTER_ITEM.match(text, following):
+            return _LETTER_ITEM.match(text, begin) is not None
+        if not text[begin : min(at, begin + _LOWER_WINDOW)].islower():
+            return False
+        # A sentence without a capital is text in lower case throughout, where only words can tell.
+        word = _word_before(text, begin, at)
+        if (word.isalpha() and len(word) < 3) or word.capitalize() in _ABBREVIATIONS:
+            return False
+    else:
+        word = _word_before(text, begin, at)
+    return not _is_abbreviation(text, begin, at, following, word)
 
 
 def _word_before(text: str, begin: int, at: int) -> str:
@@ -323,7 +343,7 @@ def _word_before(text: str, begin: int, at: int) -> str:
 
 def _is_abbreviation(text: str, begin: int, at: int, following: int, word: str) -> bool:
     """Whether the full stop at ``at`` is a part of ``word`` and no more than that."""
-    if word in _NEVER_END:
+    if word in _NEVER_END or (word.isupper() and word.capitalize() in _NEVER_END):
         return True
     if word.lower() in _BEFORE_NUMBER and _NUMBER_AHEAD.match(text, following):
         return True

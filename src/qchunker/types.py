@@ -8,11 +8,13 @@ the only coordinate system there is.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 
 class Span(NamedTuple):
@@ -49,6 +51,8 @@ class Block(NamedTuple):
     page: int | None = None
 
 
+_BLOCK_START = itemgetter(1)
+_BLOCK_END = itemgetter(2)
 ATOMIC_KINDS = frozenset({"table", "code"})
 
 
@@ -81,24 +85,30 @@ class Document:
     notes: tuple[Note, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     id: str = ""
+    has_furniture: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "has_furniture", any(block.kind == "furniture" for block in self.blocks))
         if not self.id:
             digest = hashlib.sha256(f"{self.source}\0{self.text}".encode("utf-8", "surrogatepass"))
             object.__setattr__(self, "id", digest.hexdigest()[:16])
 
     def blocks_in(self, start: int, end: int) -> tuple[Block, ...]:
         """Blocks that share at least one character with ``[start, end)``, in order."""
-        first = bisect_right(self.blocks, start, key=_block_end)
-        return self.blocks[first : bisect_left(self.blocks, end, key=_block_start)]
+        first = bisect_right(self.blocks, start, key=_BLOCK_END)
+        return self.blocks[first : bisect_left(self.blocks, end, key=_BLOCK_START)]
 
-
-def _block_start(block: Block) -> int:
-    return block.start
-
-
-def _block_end(block: Block) -> int:
-    return block.end
+    def without_furniture(self, start: int, end: int) -> str:
+        """``text[start:end]`` without running headers, footers and page numbers."""
+        if not self.has_furniture:
+            return self.text[start:end]
+        kept, at = [], start
+        for block in self.blocks_in(start, end):
+            if block.kind == "furniture":
+                kept.append(self.text[at : block.start].strip())
+                at = block.end
+        kept.append(self.text[at:end].strip() if kept else self.text[at:end])
+        return "\n".join(part for part in kept if part)
 
 
 class Link(NamedTuple):
@@ -120,7 +130,7 @@ class Chunk:
     ``text`` is always ``document.text[start:end]``. ``lead_in`` is the overlap with the text
     before, ``context`` the header rows that this part lacks; both are spans outside the chunk,
     and only ``embedding_text`` contains them. ``cut`` tells why the chunk starts here, ``oversize`` why
-    it is longer than allowed.
+    it is longer than allowed. ``embedded_path`` is the part of the heading path that lies outside the chunk.
     """
 
     document: Document = field(repr=False)
@@ -134,6 +144,7 @@ class Chunk:
     context: tuple[Span, ...] = ()
     oversize: str | None = None
     links: tuple[Link, ...] = ()
+    embedded_path: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -142,6 +153,22 @@ class Chunk:
     @property
     def text(self) -> str:
         return self.document.text[self.start : self.end]
+
+    @property
+    def embedding_text(self) -> str:
+        """What is embedded and indexed: headings above, repeated header, lead-in and body.
+
+        Headings inside the chunk are not repeated, and page furniture is left out.
+        """
+        start = self.lead_in.start if self.lead_in is not None else self.start
+        parts = [" > ".join(self.embedded_path)] if self.embedded_path else []
+        parts.extend(self.document.text[begin:end] for begin, end in self.context)
+        parts.append(self.document.without_furniture(start, self.end))
+        return "\n".join(parts)
+
+    def replace(self, **changes: Any) -> Chunk:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,24 @@ Is it 10:30?| Yes.| Go.
 The ratio is 3:1.| Mix well.
 The file is at C:\data\spool.log.| Delete it.
 The path /etc/app.d/10-net.conf is fixed.| Do not move it.
+the pump was old. |it failed twice in 2031. |nobody had looked at it.
+the fee is paid by acme inc. on the first day, approx. at noon. |later it is not.
+net sales rose by 4.5%. |costs fell.
+He called it " a new dawn . " |Nobody agreed .
+He called it " done . " |Then he left .
+" On May 2 we sail . " |" So be it . "
+MR. HALE rose to speak.| MRS. HALE did not.
+The " U.S.S. Arrow " sailed on .| Nobody saw it .
+costs rose (see note 2). |there were no others.
+They wait... ... |Then they go.
+The lid fits.) |The base does not.
+The range is 5-10. |It is wide.
+Use A. niger or B. subtilis here. |Both grow well.
+Vols. 3 and 4 are lost. |Nos. 5 and 6 are not.
+Is it due in Jan. or in Feb.?| Ask Ms. Pell.
+The firm (Holt & Sons Ltd.) closed. |Its stock was sold.
+He was born c. 1890. |He died in 1950.
+Turn left at Main St.| The shop is there.
 """
 
 CHINESE = r"""
@@ -158,6 +176,23 @@ CHINESE = r"""
 她只说了一个字：“走！”|我们就走了。
 （一）总则
 会议由王工主持。|出席的有：李工、赵工等。
+“天气转好了。”|据气象台介绍，明天无雨。
+“天气转好了。”|报道称，游客明显增多。
+“天气转好了。”她说，“我们走吧。”
+“天气转好了。”|她说，自己打算明天出发。
+“钱已经付了。”|我知道。
+太热了... ...|“我们休息吧。”
+他连说三声“好！|好！|好！”
+编号见表3.5。|其余见图4-2。
+（本报记者　李默）
+他问我：“走不走？”|我说：“走！”
+第一，先培训；|第二，再上岗。
+门上写着“闲人免进！”，他没有看见。
+这句话——“安全第一！”——写在墙上。
+公司成立于1998年。|2003年上市。
+“他来了吗”？|没有。
+她喜欢《你好，明天！》这首歌。|我也喜欢。
+“快跑！”|三个人一起冲了出去。
 """
 
 MIXED = r"""

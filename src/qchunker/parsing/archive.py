@@ -35,8 +35,8 @@ class Archive:
         self.source = source
         self.kind = kind
         if source.data.startswith(_OLE_START):
-            reason = f"not a {kind} file, or one that is encrypted"
-            raise ParseError(source.name, reason, hint="remove the password, or save an old binary format anew")
+            hint = "remove the password, or save an old binary format anew"
+            raise ParseError(source.name, f"not a {kind} file, or one that is encrypted", hint=hint)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(source.data))
         except _READ_ERRORS as error:
@@ -114,7 +114,8 @@ class Archive:
         if "docProps/core.xml" not in self:
             return {}
         names = {"title": "title", "creator": "author", "subject": "subject", "created": "created_at"}
-        found = {names.get(local(node), ""): (node.text or "").strip() for node in self.xml("docProps/core.xml")}
+        root = self.xml("docProps/core.xml")
+        found = {names.get(local(node), ""): (node.text or "").strip() for node in root}
         return {name: value for name, value in found.items() if name and value}
 
 

@@ -17,7 +17,8 @@ CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
 _SKIPPED = frozenset({"head", "script", "style", "nav", "template", "svg"})
 _BLOCKS = frozenset(
-    "p div section article aside header footer main figure figcaption dl dt dd hr address center details summary".split()
+    {"p", "div", "section", "article", "aside", "header", "footer", "main", "figure", "figcaption"}
+    | {"dl", "dt", "dd", "hr", "address", "center"}
 )
 _HEADING = re.compile(r"h[1-6]$")
 _ENCODING = re.compile(rb"""^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*encoding=["']([\w.-]+)""")
@@ -75,8 +76,8 @@ def _refuse_encrypted(archive: Archive, chapters: list[str]) -> None:
     if ENCRYPTION not in archive:
         return
     # Obfuscated fonts are listed here too, and do no harm.
-    locked = {resolve("", node.get("URI", "")) for node in archive.xml(ENCRYPTION).iter() if local(node) == "CipherReference"}
-    if locked & set(chapters):
+    references = (node for node in archive.xml(ENCRYPTION).iter() if local(node) == "CipherReference")
+    if {resolve("", node.get("URI", "")) for node in references} & set(chapters):
         raise ParseError(archive.source.name, "encrypted", hint="the book has digital rights management")
 
 

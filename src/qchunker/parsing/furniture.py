@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -19,6 +20,9 @@ EDGE_LINES = 3
 MIN_PAGES = 3
 MAX_LINE_CHARS = 160
 MIN_COVERAGE = 0.4
+MIN_STEADY_SHARE = 0.6
+MIN_TITLED_PAGES = 10
+MIN_TITLED_SHARE = 0.3
 MIN_SENTENCE_COVERAGE = 0.8
 LEADER_CHARS = " .…‥·⋯．・_\u00a0\t"
 MIN_LEADER_DOTS = 4
@@ -178,23 +182,31 @@ def _is_page_mark(line: _Line) -> bool:
 
 
 def _repeated_keys(edges: list[list[_Line]], body: Counter[str], occupied: list[int]) -> set[str]:
-    pages_of: dict[str, list[int]] = defaultdict(list)
-    sample: dict[str, str] = {}
+    lines_of: dict[str, list[_Line]] = defaultdict(list)
     for lines in edges:
         for line in lines:
-            if len(line.text) > MAX_LINE_CHARS:
-                continue
-            key = furniture_key(line.text)
-            if not pages_of[key] or pages_of[key][-1] != line.page:
-                pages_of[key].append(line.page)
-                sample.setdefault(key, line.text)
+            if len(line.text) <= MAX_LINE_CHARS:
+                same = lines_of[furniture_key(line.text)]
+                if not same or same[-1].page != line.page:
+                    same.append(line)
     return {
         key
-        for key, pages in pages_of.items()
-        if len(pages) >= MIN_PAGES
+        for key, lines in lines_of.items()
+        if len(lines) >= MIN_PAGES
         and key.strip("#. -")
-        and _repeats_like_furniture(sample[key], pages, body[key], occupied)
+        and _repeats_like_furniture(lines[0].text, [line.page for line in lines], body[key], occupied)
+        and _numbers_go_with_pages(lines)
     }
+
+
+def _numbers_go_with_pages(lines: list[_Line]) -> bool:
+    """Whether the numbers in a repeated line stand still or count the pages, unlike those of table rows."""
+    numbers = [[int(digits) for digits in _DIGITS.findall(line.text)] for line in lines]
+    steady = 0
+    for before, after, page, next_page in zip(numbers, numbers[1:], lines, lines[1:], strict=False):
+        step = next_page.page - page.page
+        steady += all(second - first in (0, step) for first, second in zip(before, after, strict=False))
+    return steady >= MIN_STEADY_SHARE * (len(lines) - 1)
 
 
 def _repeats_like_furniture(line: str, pages: list[int], in_body: int, occupied: list[int]) -> bool:
@@ -210,7 +222,7 @@ def _repeats_like_furniture(line: str, pages: list[int], in_body: int, occupied:
 
 def _coverage(pages: list[int], occupied: list[int]) -> float:
     """The share of pages between the first and the last of ``pages`` that are among them."""
-    between = sum(pages[0] <= page <= pages[-1] for page in occupied)
+    between = bisect_right(occupied, pages[-1]) - bisect_left(occupied, pages[0])
     share = len(pages) / between
     if len({page % 2 for page in pages}) == 1:
         share = min(1.0, share * 2)
@@ -226,9 +238,16 @@ def _counting_lines(level: list[_Line], occupied: list[int]) -> set[_Line]:
     found: set[_Line] = set()
     for lines in by_offset.values():
         pages = sorted({line.page for line in lines})
-        if len(pages) >= MIN_PAGES and _coverage(pages, occupied) >= MIN_COVERAGE:
-            found.update(lines)
+        if len(pages) < MIN_PAGES or _coverage(pages, occupied) < MIN_COVERAGE:
+            continue
+        # Headings and footnotes that happen to count along with a few pages are not page numbers.
+        is_whole_book = len(pages) >= max(MIN_TITLED_PAGES, MIN_TITLED_SHARE * len(occupied))
+        found.update(line for line in lines if is_whole_book or not _has_title(line.text))
     return found
+
+
+def _has_title(line: str) -> bool:
+    return sum(map(str.isalpha, line)) > 0 and _ROMAN.match(line.strip("-–—| ")) is None
 
 
 def _edge_numbers(line: str) -> Iterator[tuple[int, bool]]:

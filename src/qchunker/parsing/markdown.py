@@ -165,7 +165,8 @@ class _Reader:
             return
         start = self.items[-1]
         if start < end:
-            parent = self.parents[-2] if len(self.parents) > 1 else (-1, -1)
+            # Text that goes on after a nested list needs its own item, a new item the one around it.
+            parent = self.parents[-1] if self.parents[-1][0] >= 0 else self.parents[-2] if len(self.parents) > 1 else (-1, -1)
             self.drafts.append(_Draft("list_item", start, end, len(self.items), "", *parent))
             if self.parents[-1][0] < 0:
                 self.parents[-1] = (start, end)

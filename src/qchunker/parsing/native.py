@@ -15,7 +15,6 @@ from typing import Any
 
 import kreuzberg
 
-MAX_ARCHIVE_BYTES = 1 << 30
 HEADING_LEVELS = (1, 2)
 
 
@@ -51,8 +50,6 @@ def _extract(data: bytes, media_type: str, output_format: str, structure: bool) 
         output_format=output_format,
         pages=kreuzberg.PageConfig(extract_pages=True),
         concurrency=kreuzberg.ConcurrencyConfig(max_threads=1),
-        security_limits={"max_archive_size": MAX_ARCHIVE_BYTES},
-        max_archive_depth=0,
     )
     return kreuzberg.extract_bytes_sync(data, media_type, config)
 

@@ -30,13 +30,21 @@ SHORT_LINE_RATIO = 0.75
 MIN_CONTENTS_LINES = 3
 MAX_CONTENTS_GAP = 2
 MIN_HALF_CHARS = 4
+MAX_LISTED = 20
+MIN_REPEATS = 3
 
-_BROKEN_WORD = re.compile(r"([a-z]+)(?:\x02\n?|\u00ad\n?|-\n)([a-z]+)")
+_BROKEN_WORD = re.compile(r"(-?)([A-Za-z]*[a-z])(?:\x02\n?|\u00ad\n?|-\n)([a-z]+)")
 _BROKEN_TOKEN = re.compile(r"\S*(?:\x02\n?|\u00ad\n?|-\n)\S*")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+# As in "pre- or post-processing", where the hyphen stands for what follows.
+_CONJUNCTIONS = frozenset({"and", "or", "to"})
 _CONTROL = re.compile(r"[\x00\x01\x03-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…][\"'”’）)】\]」』*\d]{0,3}$")
 _PARAGRAPH_START = re.compile(r"[A-Z\d\u3400-\u9fff•◦▪–—*(（“\"‘'【「]")
+
+
+# Bullets of the fonts Symbol, Wingdings and OpenSymbol, which have no code of their own in the text.
+_BULLETS = dict.fromkeys(map(ord, "\uf0b7\uf0a7\uf0d8\uf076\uf0fc\uf06c\uf0a8\ue00c\uf077"), "•")
 
 
 class Hint(NamedTuple):
@@ -72,7 +80,7 @@ def clean(pages: Sequence[str], hints: Sequence[Sequence[Hint]]) -> CleanText:
 
 
 def _page_lines(page: str) -> list[str]:
-    text = _CONTROL.sub("", page.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _CONTROL.sub("", page.replace("\r\n", "\n").replace("\r", "\n")).translate(_BULLETS)
     return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
@@ -80,17 +88,20 @@ def _blank_notes(pages: list[list[str]]) -> list[Note]:
     blank = [number for number, lines in enumerate(pages, start=1) if not lines]
     if not blank:
         return []
-    listed = ", ".join(map(str, blank[:20])) + (" ..." if len(blank) > 20 else "")
-    return [Note("blank_page", f"{len(blank)} pages without text (blank or scanned): {listed}", page=blank[0])]
+    message = f"{len(blank)} pages without text (blank or scanned): {_listed(blank)}"
+    return [Note("blank_page", message, page=blank[0])]
 
 
 def _column_notes(pages: list[list[str]]) -> list[Note]:
     doubtful = [number for number, lines in enumerate(pages, start=1) if looks_interleaved(lines)]
     if not doubtful:
         return []
-    listed = ", ".join(map(str, doubtful[:20])) + (" ..." if len(doubtful) > 20 else "")
-    message = f"two columns may be read straight across on {len(doubtful)} pages: {listed}"
+    message = f"two columns may be read straight across on {len(doubtful)} pages: {_listed(doubtful)}"
     return [Note("columns", message, page=doubtful[0])]
+
+
+def _listed(pages: list[int]) -> str:
+    return ", ".join(map(str, pages[:MAX_LISTED])) + (" ..." if len(pages) > MAX_LISTED else "")
 
 
 def _drop_furniture(pages: list[list[str]]) -> list[Note]:
@@ -111,10 +122,23 @@ def _drop_furniture(pages: list[list[str]]) -> list[Note]:
                 kept.append(line)
             position += len(line) + 1
         lines[:] = kept
-    return [
+    return _furniture_notes(list(removed.values()))
+
+
+def _furniture_notes(groups: list[list[tuple[int, str]]]) -> list[Note]:
+    """One note per line that repeats, and one for all lines that a page number alone gave away."""
+    notes = [
         Note("furniture", f"removed from {len(found)} pages: {found[0][1]!r}", page=found[0][0])
-        for found in removed.values()
+        for found in groups
+        if len(found) >= MIN_REPEATS
     ]
+    rare = [line for found in groups if len(found) < MIN_REPEATS for line in found]
+    if rare:
+        listed = ", ".join(repr(line) for _, line in rare[:MAX_LISTED]) + (
+            " ..." if len(rare) > MAX_LISTED else ""
+        )
+        notes.append(Note("furniture", f"removed {len(rare)} page titles: {listed}", page=min(rare)[0]))
+    return notes
 
 
 def _drop_contents(pages: list[list[str]]) -> list[Note]:
@@ -165,7 +189,7 @@ def _join(pages: list[list[str]], hints: Sequence[Sequence[Hint]]) -> tuple[str,
         for index, line in enumerate(lines):
             key = _key(line)
             is_heading = opens.get(key, False)
-            starts_block = key in opens and (index > 0 or is_heading)
+            starts_block = is_heading or (index > 0 and key in opens and not _runs_on(previous, line))
             ends_short = index > 0 and _ends_paragraph(previous, line, full)
             at_break = index == 0 and _SENTENCE_END.search(previous) is not None
             blank = after_heading or starts_block or ends_short or at_break
@@ -211,9 +235,16 @@ def _ends_paragraph(previous: str, line: str, full: int) -> bool:
     )
 
 
+def _runs_on(previous: str, line: str) -> bool:
+    """Whether one sentence runs over both lines, whatever the layout says."""
+    return line[:1].islower() and _SENTENCE_END.search(previous) is None
+
+
 def _rejoin_words(text: str, starts: list[int]) -> tuple[str, tuple[int, ...], list[Note]]:
     """Join words broken at line ends; a hyphen stays where the document shows that it is part of the word."""
     vocabulary = set(_WORD.findall(_BROKEN_TOKEN.sub(" ", text).lower()))
+    for word in [word for word in vocabulary if "-" in word]:
+        vocabulary.update(word.split("-"))
     pieces: list[str] = []
     cuts: list[int] = []
     lost: list[int] = []
@@ -221,13 +252,15 @@ def _rejoin_words(text: str, starts: list[int]) -> tuple[str, tuple[int, ...], l
     first_place: dict[str, int] = {}
     end = n_lost = 0
     for match in _BROKEN_WORD.finditer(text):
-        left, right = match.groups()
-        word = left + right if _is_one_word(left, right, vocabulary) else f"{left}-{right}"
-        pieces += [text[end : match.start()], word]
+        chain, left, right = match.groups()
+        is_one = _is_one_word(left.lower(), right, vocabulary, in_chain=bool(chain))
+        word = left + right if is_one else f"{left}-{right}"
+        start = match.start(2)
+        pieces += [text[end:start], word]
         end = match.end()
-        first_place.setdefault(word, match.start() - n_lost)
+        first_place.setdefault(word, start - n_lost)
         joined[word] += 1
-        n_lost += len(match.group()) - len(word)
+        n_lost += end - start - len(word)
         cuts.append(match.end())
         lost.append(n_lost)
     clean_text = "".join([*pieces, text[end:]])
@@ -242,10 +275,17 @@ def _rejoin_words(text: str, starts: list[int]) -> tuple[str, tuple[int, ...], l
     return clean_text.replace(LINE_END_HYPHEN, "-"), moved, notes
 
 
-def _is_one_word(left: str, right: str, vocabulary: set[str]) -> bool:
-    if left + right in vocabulary:
+def _is_one_word(left: str, right: str, vocabulary: set[str], *, in_chain: bool) -> bool:
+    """Whether the hyphen between two halves is only there because the line ended.
+
+    A chain such as "on-the-" + "fly" keeps its hyphens, and so do two halves that the document
+    uses as words of some length of their own.
+    """
+    if right in _CONJUNCTIONS:
+        return False
+    if left + right in vocabulary and not in_chain:
         return True
     if f"{left}-{right}" in vocabulary:
         return False
-    is_compound = min(len(left), len(right)) >= MIN_HALF_CHARS and left in vocabulary and right in vocabulary
-    return not is_compound
+    are_words = left in vocabulary and right in vocabulary
+    return not (are_words and (in_chain or min(len(left), len(right)) >= MIN_HALF_CHARS))

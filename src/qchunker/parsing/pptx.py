@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -33,8 +34,9 @@ class _Slide(NamedTuple):
 
 def read_pptx(archive: Archive) -> Slides:
     """Turn a deck into Markdown."""
-    text, starts, furniture, blank = "", [], dict[str, tuple[int, int]](), []
-    parts = []
+    parts: list[str] = []
+    furniture: dict[str, list[int]] = {}
+    blank: list[int] = []
     for number, part in enumerate(_slide_parts(archive), start=1):
         slide = _read_slide(archive, part)
         blocks = slide.body + _speaker_notes(archive, part)
@@ -43,19 +45,16 @@ def read_pptx(archive: Archive) -> Slides:
         else:
             blank.append(number)
         for line in slide.furniture:
-            count, first = furniture.get(line, (0, number))
-            furniture[line] = (count + 1, first)
-        starts.append(len(text))
-        text = "\n\n".join(blocks)
-        parts.append(f"{text}\n\n" if text else "")
-    offsets, length = [], 0
-    for piece in parts:
-        offsets.append(length)
-        length += len(piece)
-    notes = [Note("furniture", f"removed from {n} slides: {line!r}", page=first) for line, (n, first) in furniture.items()]
+            furniture.setdefault(line, []).append(number)
+        parts.append("".join(f"{block}\n\n" for block in blocks))
+    starts = (0, *accumulate(map(len, parts)))[: len(parts)]
+    notes = [
+        Note("furniture", f"removed from {len(slides)} slides: {line!r}", page=slides[0])
+        for line, slides in furniture.items()
+    ]
     if blank:
         notes.append(Note("blank_page", f"{len(blank)} slides without text: {blank}", page=blank[0]))
-    return Slides("".join(parts).rstrip("\n"), tuple(offsets), tuple(notes))
+    return Slides("".join(parts).rstrip("\n"), starts, tuple(notes))
 
 
 def _slide_parts(archive: Archive) -> Iterator[str]:
@@ -143,18 +142,20 @@ def _graphic(archive: Archive, part: str, frame: ElementTree.Element) -> list[st
     for node in frame.iter():
         kind = local(node)
         if kind == "tbl":
-            rows = [[_cell(cell) for cell in row if local(cell) == "tc"] for row in node if local(row) == "tr"]
+            rows = [
+                [_cell(cell) for cell in row if local(cell) == "tc"] for row in node if local(row) == "tr"
+            ]
             blocks.append(table(rows))
-        elif kind == "chart" and _part_of(relations, attribute(node, "id")) in archive:
-            blocks.append(_chart(archive.xml(_part_of(relations, attribute(node, "id")))))
-        elif kind == "relIds" and _part_of(relations, attribute(node, "dm")) in archive:
-            lines = _text_lines(archive.xml(_part_of(relations, attribute(node, "dm"))))
-            blocks.append("\n".join(f"- {' '.join(text.split())}" for _, text in lines))
+        elif kind in ("chart", "relIds"):
+            _, target = relations.get(attribute(node, "id" if kind == "chart" else "dm"), ("", ""))
+            if target in archive:
+                root = archive.xml(target)
+                blocks.append(_chart(root) if kind == "chart" else _diagram(root))
     return [block for block in blocks if block]
 
 
-def _part_of(relations: dict[str, tuple[str, str]], relation: str) -> str:
-    return relations.get(relation, ("", ""))[1]
+def _diagram(root: ElementTree.Element) -> str:
+    return "\n".join(f"- {' '.join(text.split())}" for _, text in _text_lines(root))
 
 
 def _cell(cell: ElementTree.Element) -> str:
@@ -162,7 +163,8 @@ def _cell(cell: ElementTree.Element) -> str:
 
 
 def _chart(root: ElementTree.Element) -> str:
-    titles = [" ".join(text for _, text in _text_lines(node)) for node in root.iter() if local(node) == "title"]
+    title_nodes = (node for node in root.iter() if local(node) == "title")
+    titles = [" ".join(text for _, text in _text_lines(node)) for node in title_nodes]
     columns: list[list[str]] = []
     for series in (node for node in root.iter() if local(node) == "ser"):
         fields = {local(child): child for child in series}

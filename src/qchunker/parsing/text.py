@@ -41,6 +41,7 @@ _OPENER = re.compile(r"[ \t\u00a0\u3000]*(?:[-*+•·‣●○■□▪–(（0-
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*", re.MULTILINE)
 _TERMINAL = re.compile(r"[。．.!?！？;；:：…”’\"')）]$")
 _DELIMITER_ROW = re.compile(r"^[\s|:+=-]*-[\s|:+=-]*$")
+_PRINTED_PAGE = re.compile(r"(?:\b[Pp]age\s*|第\s*|^\s*[-–—]?\s*)([0-9]{1,4})(?:\s+of\b|\s*页|\s*[-–—]?\s*$)")
 _GAP = re.compile(r"\S {4,}(?=\S)")
 # Lines longer than this were not wrapped by hand or by an editor: each is a paragraph.
 _WRAP_CHARS = 160
@@ -60,16 +61,30 @@ def parse_text(source: Source) -> Document:
 def text_document(
     text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None
 ) -> Document:
-    """The document of a text that is already decoded."""
-    pages = _page_starts(text)
-    furniture = furniture_spans(text, pages) if len(pages) > 1 else []
-    blocks = text_blocks(text, pages if len(pages) > 1 else (), furniture)
+    """The document of a plain text that is already decoded; form feeds separate its pages."""
+    starts = _page_starts(text)
+    furniture = furniture_spans(text, starts) if starts else []
+    blocks = text_blocks(text, starts, furniture)
+    if starts:
+        shift = _printed_shift(text, starts, furniture)
+        blocks = [block._replace(page=(block.page or 1) + shift) for block in blocks]
     found = [*notes, *_column_notes(text)]
     if furniture:
-        found.append(
-            Note("furniture", f"{len(furniture)} running headers, footers or page numbers", Span(*furniture[0]))
-        )
+        message = f"{len(furniture)} running headers, footers or page numbers are not embedded"
+        found.append(Note("furniture", message, furniture[0]))
     return Document(text, tuple(blocks), name, "text/plain", tuple(found), metadata or {})
+
+
+def blocks_document(
+    text: str,
+    name: str,
+    media_type: str,
+    notes: Sequence[Note] = (),
+    metadata: dict[str, str] | None = None,
+    page_starts: Sequence[int] = (),
+) -> Document:
+    """The document of a text that was extracted from a paged format, furniture already removed."""
+    return Document(text, tuple(text_blocks(text, page_starts)), name, media_type, tuple(notes), metadata or {})
 
 
 def text_blocks(text: str, page_starts: Sequence[int] = (), furniture: Sequence[Span] = ()) -> list[Block]:
@@ -102,6 +117,16 @@ def _page_starts(text: str) -> list[int]:
     if "\f" not in text:
         return []
     return [0, *(match.end() for match in re.finditer("\f", text))]
+
+
+def _printed_shift(text: str, page_starts: Sequence[int], furniture: Sequence[Span]) -> int:
+    """What to add to the count of form feeds to get the page numbers that the pages print, if they agree."""
+    shifts = [
+        int(match[1]) - bisect_right(page_starts, span.start)
+        for span in furniture
+        if (match := _PRINTED_PAGE.search(text, span.start, span.end))
+    ]
+    return shifts[0] if len(shifts) > 1 and len(set(shifts)) == 1 else 0
 
 
 def _fences(text: str) -> list[_Draft]:

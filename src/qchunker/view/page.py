@@ -157,7 +157,6 @@ def render_page(documents: Sequence[Row], chunks: Sequence[Row]) -> str:
         "documents": [_document_data(document) for document in read_views(documents, chunks)],
         "reasons": dict(CUT_REASONS),
         "forced": sorted(FORCED_CUTS),
-        "shortRatio": SHORT_RATIO,
     }
     return Template(template).substitute(
         style=style,
@@ -326,8 +325,7 @@ def _document_data(document: DocumentView) -> dict[str, Any]:
         "pieces": pieces,
         "sections": sections,
         "chunks": [
-            _chunk_data(text, chunk)
-            | {"p": [first_piece[chunk.span.start], first_piece[chunk.span.end]]}
+            _chunk_data(text, chunk) | {"p": [first_piece[chunk.span.start], first_piece[chunk.span.end]]}
             for chunk in document.chunks
         ],
     }
@@ -354,7 +352,7 @@ def _chunk_data(text: str, chunk: ChunkView) -> dict[str, Any]:
         added=_with_quotes(text, chunk, "added"),
         links=_with_quotes(text, chunk, "links"),
         flags=list(chunk.flags),
-        differs=str(row["text"]) if "differs" in chunk.flags else None,
+        stored=str(row["text"]) if "differs" in chunk.flags else None,
         more={key: json.dumps(row[key], ensure_ascii=False, default=str) for key in others},
         **plain,
     )
@@ -376,7 +374,7 @@ def _with_quotes(text: str, chunk: ChunkView, name: str) -> list[dict[str, Any]]
 
 
 def _compact(**values: Any) -> dict[str, Any]:
-    empty = (None, "", [], {})
+    empty: tuple[Any, ...] = (None, "", [], {})
     return {name: value for name, value in values.items() if value not in empty and value is not False}
 
 

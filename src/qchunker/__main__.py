@@ -1,0 +1,5 @@
+"""``python -m qchunker``."""
+
+from qchunker.cli import main
+
+main()

@@ -1,0 +1,175 @@
+"""Rules and their exceptions: which chunk limits which, with the words that say so.
+
+A retriever that finds a rule must be able to bring the clause that changes what it means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qchunker.sentences import sentence_spans
+from qchunker.types import Document, Link, Partition, Span
+
+# Cue words, and whether the clause that holds them limits the one it names, or is limited by it.
+_LIMITS = ("不适用", "不受", "不予适用", "例外情形", "not apply", "not applicable", "otwithstanding", "exception to", "exempt from")
+_LIMITED_BY = ("除外", "另有规定", "另有约定", "ubject to", "xcept as", "xcept for", "xcept in", "xcept where", "nless ", "不妨碍")
+_WINDOW = 400
+
+_NUM = r"[0-9０-９一二三四五六七八九十百零〇两]+"
+_NUMBER = re.compile(
+    rf"第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節|款)(?:之(?P<sub>{_NUM}))?|"
+    r"(?:[Cc]lause|[Ss]ection|[Aa]rticle|[Pp]aragraph|[Rr]ule|§)s?\s*(?P<en>[0-9]+(?:\.[0-9]+)*)|"
+    r"(?<![0-9.])(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3})+)(?![0-9%])"
+)
+_RELATIVE = re.compile(
+    r"前[款条條项項]|上[款条條项項]|(?:前述|上述|以上|前列)(?:规定|條款|条款|情形|义务|责任|约定)|"
+    r"\b(?:the|this) (?:preceding|foregoing|previous|above)(?: (?:paragraph|clause|section|sentence|provision|rule|obligation)s?)?|"
+    r"\b(?:paragraph|clause|section|provision)s? above\b",
+    re.IGNORECASE,
+)
+_OWN_NUMBER = re.compile(
+    rf"\s*(?:#+\s*)?(?:第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節)(?:之(?P<sub>{_NUM}))?|"
+    r"(?P<word>Clause|Section|Article|Rule|§)\s*(?P<en>[0-9]+(?:\.[0-9]+)*)|(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3})+)|(?P<single>[0-9]{1,3})[.、．])",
+    re.IGNORECASE,
+)
+
+
+class _Reference(NamedTuple):
+    sentence: Span
+    target: int  # offset in the clause that is named
+    limits: bool
+
+
+def link_exceptions(partition: Partition) -> Partition:
+    """Record which chunks limit a rule that stands in another chunk.
+
+    ``limits``: a sentence of this chunk takes cases out of the rule in the target. ``limited_by``: the reverse. The
+    evidence is the sentence that says so. References are numbered (第八条, 8.3, Section 8.3) or relative (前款, "the
+    preceding paragraph"). Linear in the text.
+    """
+    found: dict[int, dict[Link, None]] = defaultdict(dict)
+    chunks = partition.chunks
+    starts = [chunk.start for chunk in chunks]
+    for reference in _references(partition.document):
+        here = bisect_right(starts, reference.sentence.start) - 1
+        there = bisect_right(starts, reference.target) - 1
+        if here == there or here < 0 or there < 0:
+            continue
+        rule, exception = (there, here) if reference.limits else (here, there)
+        found[exception][Link("limits", chunks[rule].id, (reference.sentence,))] = None
+        found[rule][Link("limited_by", chunks[exception].id, (reference.sentence,))] = None
+    if not found:
+        return partition
+    linked = tuple(
+        chunk.replace(links=tuple(found[index])) if index in found else chunk for index, chunk in enumerate(chunks)
+    )
+    return dataclasses.replace(partition, chunks=linked)
+
+
+def _references(document: Document) -> Iterator[_Reference]:
+    clauses: _Clauses | None = None
+    for sentence, limits in _limiting_sentences(document):
+        clauses = clauses or _Clauses(document)
+        text = document.text[sentence.start : sentence.end]
+        own = _OWN_NUMBER.match(text)
+        at = own.end() if own else 0
+        targets = [
+            clauses.named(match, sentence.start) for match in _NUMBER.finditer(text, at) if not _is_quantity(text, match)
+        ]
+        if _RELATIVE.search(text, at):
+            targets.append(clauses.before(sentence.start))
+        for target in targets:
+            if target is not None and not sentence.start <= target < sentence.end:
+                yield _Reference(sentence, target, limits)
+
+
+def _limiting_sentences(document: Document) -> Iterator[tuple[Span, bool]]:
+    """Sentences with a cue, in order, each once per direction."""
+    text = document.text
+    seen: set[tuple[Span, bool]] = set()
+    for cues, limits in ((_LIMITS, True), (_LIMITED_BY, False)):
+        for cue in cues:
+            at = text.find(cue)
+            while at >= 0:
+                sentence = _sentence_at(document, at)
+                if sentence is not None and (sentence, limits) not in seen:
+                    seen.add((sentence, limits))
+                    yield sentence, limits
+                at = text.find(cue, max(at + 1, sentence.end if sentence is not None else 0))
+
+
+def _sentence_at(document: Document, at: int) -> Span | None:
+    blocks = document.blocks_in(at, at + 1)
+    if not blocks or blocks[0].kind in ("code", "furniture", "front_matter"):
+        return None
+    start, end = max(blocks[0].start, at - _WINDOW), min(blocks[0].end, at + _WINDOW)
+    return next((span for span in sentence_spans(document.text, start, end) if span.start <= at < span.end), None)
+
+
+def _is_quantity(text: str, match: re.Match[str]) -> bool:
+    """A bare dotted number names a clause only where the text talks about clauses."""
+    if match["dotted"] is None:
+        return False
+    following = text[match.end() : match.end() + 2].strip()
+    return not (following == "" or following[0] in ",.;:，。；：)）款条的规" or text[match.end() :].lstrip().startswith(("does", "shall", "is not", "do not", "不")))
+
+
+class _Clauses:
+    """Where numbered clauses start, and which block stands before another."""
+
+    def __init__(self, document: Document) -> None:
+        self._blocks = [block for block in document.blocks if block.kind not in ("furniture", "code", "rule")]
+        self._starts = [block.start for block in self._blocks]
+        self._by_number: dict[str, list[int]] = defaultdict(list)
+        for block in self._blocks:
+            own = _OWN_NUMBER.match(document.text, block.start, min(block.end, block.start + 40))
+            if own is not None:
+                self._by_number[_key(own)].append(block.start)
+
+    def named(self, match: re.Match[str], near: int) -> int | None:
+        """The clause of this number: the last one before ``near``, else the first after."""
+        places = self._by_number.get(_key(match), [])
+        if not places:
+            return None
+        before = bisect_right(places, near - 1)
+        return places[before - 1] if before else places[0]
+
+    def before(self, at: int) -> int | None:
+        """The paragraph before the one at ``at``; the items of a list belong to the paragraph above them."""
+        index = bisect_right(self._starts, at) - 2
+        while index > 0 and self._blocks[index].kind in ("list_item", "heading"):
+            index -= 1
+        return self._starts[index] if index >= 0 else None
+
+
+_CN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+
+
+def _key(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    if groups["cn"]:
+        sub = f".{_number(groups['sub'])}" if groups["sub"] else ""
+        return f"{groups['unit'].replace('條', '条').replace('節', '节')}{_number(groups['cn'])}{sub}"
+    return str(groups["en"] or groups["dotted"] or groups.get("single"))
+
+
+def _number(text: str) -> int:
+    """The value of an Arabic or Chinese numeral below 10,000."""
+    if text.isdigit() and not any(char in _CN_DIGITS for char in text):
+        return int(text)
+    total, digit = 0, 0
+    for char in text:
+        if char in _CN_DIGITS:
+            digit = _CN_DIGITS[char]
+        elif char.isdigit():
+            digit = int(char)
+        else:
+            total += max(digit, 1) * {"十": 10, "百": 100}[char]
+            digit = 0
+    return total + digit
+

@@ -1,0 +1,170 @@
+"""The structure-aware chunker: headings, then blocks, then sentences; tables and code whole.
+
+Source: structure-aware chunking (headings > paragraphs > sentences, overlap, atomic tables and code).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qchunker.chunking.assemble import assemble, fitted_path, join_small
+from qchunker.chunking.packing import BLOCK, CUT_NAMES, GLUED, ITEM, LINE, Piece, Unit, pack, text_units
+from qchunker.chunking.sizes import Measure
+from qchunker.config import ChunkingConfig
+from qchunker.types import ATOMIC_KINDS, Block, Document, Partition
+
+_CAPTION = re.compile(r"\s*(?:Table|Tab\.|TABLE|表|附表|续表)\s*[0-9０-９A-Z一二三四五六七八九十]", re.IGNORECASE)
+_MAX_CAPTION_CHARS = 150
+
+
+def structure(document: Document, config: ChunkingConfig) -> Partition:
+    """Cut along the structure of the document.
+
+    A section (a heading with its body) that fits into the target is one chunk; a longer one is packed from its
+    blocks into pieces of about equal length, and only a block that is too long itself is cut: prose at
+    sentences, tables and code (over the hard limit only) between rows and lines. Headings stay with the body
+    below them. Pieces under ``min_chars`` are joined to a neighbour.
+
+    Time and memory are linear in the text.
+    """
+    measure = Measure.of_config(config)
+    cutter = _Cutter(document, config, measure)
+    pieces = [piece for section in _sections(document.blocks, config.merge_headings) for piece in cutter.pieces(section)]
+    return assemble(document, join_small(document, pieces, config, measure), config, measure, "structure")
+
+
+def _sections(blocks: tuple[Block, ...], merge: bool) -> Iterator[tuple[Block, ...]]:
+    """Runs of blocks that a chunk may not reach across: a heading, the deeper headings that follow at once, the body."""
+    if merge:
+        if blocks:
+            yield blocks
+        return
+    start = 0
+    only_headings = False
+    for index, block in enumerate(blocks):
+        if block.kind == "heading":
+            deeper = only_headings and block.level > blocks[index - 1].level
+            if index > start and not deeper:
+                yield blocks[start:index]
+                start = index
+            only_headings = True
+        elif block.kind != "furniture":
+            if blocks[start].kind == "front_matter" and index > start:
+                yield blocks[start:index]
+                start = index
+            only_headings = False
+    if start < len(blocks):
+        yield blocks[start:]
+
+
+class _Cutter:
+    """Cuts sections of one document."""
+
+    def __init__(self, document: Document, config: ChunkingConfig, measure: Measure) -> None:
+        self.document = document
+        self.text = document.text
+        self.config = config
+        self.measure = measure
+        self.limit = config.limit - measure.overhead
+
+    def pieces(self, section: tuple[Block, ...]) -> Iterator[Piece]:
+        start, end = section[0].start, section[-1].end
+        cut = "heading" if section[0].kind == "heading" and start > 0 else "start" if start == 0 else "block"
+        path = section[-1].heading_path
+        prefix = self._prefix(path)
+        whole = self.measure.span(self.text, start, end)
+        if whole <= min(self.config.target_chars, self.limit - prefix) and section[0].kind != "record":
+            yield Piece(start, end, cut)
+            return
+        room = max(1, self.limit - prefix)
+        # A block of up to the target stays whole; where there is a choice, room is left for the lead-in.
+        units = list(self._units(section, min(self.config.target_chars, room), room))
+        packed = max(1, int(self.config.target_chars * (1 - self.config.overlap_ratio)))
+        for first, stop in pack(units, min(packed, room)):
+            name = cut if first == 0 else CUT_NAMES[units[first].strength]
+            if units[first].strength == ITEM and self._is_row(units[first].start):
+                name = "row"
+            yield Piece(units[first].start, units[stop - 1].end, name)
+
+    def _prefix(self, path: tuple[str, ...]) -> int:
+        shown = fitted_path(path, self.limit, self.measure)
+        return self.measure.whole(" > ".join(shown)) - self.measure.overhead + 1 if shown else 0
+
+    def _is_row(self, start: int) -> bool:
+        blocks = self.document.blocks_in(start, start + 1)
+        return bool(blocks) and blocks[0].kind in ("table", "record")
+
+    def _units(self, section: tuple[Block, ...], target: int, room: int) -> Iterator[Unit]:
+        glued_from = section[0].start
+        for index, block in enumerate(section):
+            strength = self._strength(section, index)
+            if strength != GLUED:
+                glued_from = block.start
+            lead = self.measure.span(self.text, glued_from, block.start) if glued_from < block.start else 0
+            header = self._header(block, room)
+            if block.kind in ATOMIC_KINDS:
+                yield from self._atomic(block, strength, target, room - lead, header)
+            elif block.kind == "record":
+                size = self.measure.span(self.text, block.start, block.end)
+                if size <= room - header:
+                    yield Unit(block.start, block.end, strength, size, header)
+                else:
+                    yield from text_units(self.text, block.start, block.end, strength, target, self.measure)
+            else:
+                allowed = target - lead if lead < target // 2 else target
+                yield from text_units(self.text, block.start, block.end, strength, allowed, self.measure)
+
+    def _strength(self, section: tuple[Block, ...], index: int) -> int:
+        """Strength of the boundary in front of a block."""
+        if index == 0:
+            return BLOCK
+        block, before = section[index], section[index - 1]
+        if before.kind == "heading" or block.kind == "furniture":
+            return GLUED
+        if before.kind == "furniture":
+            return GLUED if self._runs_over(section, index) else BLOCK
+        ends_in_colon = self.text[before.end - 1] in ":："
+        if block.kind == "list_item":
+            return GLUED if before.kind == "paragraph" and ends_in_colon else ITEM
+        if block.kind == "table" and before.kind == "paragraph" and before.end - before.start <= _MAX_CAPTION_CHARS:
+            return GLUED if ends_in_colon or _CAPTION.match(self.text, before.start) else BLOCK
+        return ITEM if block.kind == "record" else BLOCK
+
+    def _runs_over(self, section: tuple[Block, ...], index: int) -> bool:
+        """Whether the sentence before the page break in front of a block goes on in it."""
+        body = next((block for block in reversed(section[:index]) if block.kind != "furniture"), None)
+        return body is not None and self.text[body.end - 1] not in ".。!！?？:：;；"
+
+    def _header(self, block: Block, room: int) -> int:
+        """Size of what a part of this block must repeat; nothing when that would crowd out the part itself."""
+        if block.header is None or block.kind == "list_item":
+            return 0
+        size = self.measure.span(self.text, *block.header) + 1
+        return size if size <= room // 2 else 0
+
+    def _atomic(self, block: Block, strength: int, target: int, room: int, header: int) -> Iterator[Unit]:
+        """A table or code block as one unit, else as parts of whole rows or lines."""
+        size = self.measure.span(self.text, block.start, block.end)
+        if size <= room:
+            yield Unit(block.start, block.end, strength, size)
+            return
+        rows = list(self._rows(block, max(1, target - header)))
+        first = True
+        for begin, stop in pack(rows, max(1, target - header)):
+            start, end = rows[begin].start, rows[stop - 1].end
+            size = self.measure.span(self.text, start, end)
+            yield Unit(start, end, strength if first else ITEM if block.kind == "table" else LINE, size + header)
+            first = False
+
+    def _rows(self, block: Block, limit: int) -> Iterator[Unit]:
+        """Rows of a table or lines of code; the header rows and the first row stay together."""
+        at = block.start
+        header_end = block.header.end if block.header and block.header.start == block.start else block.start
+        strength = GLUED
+        for line in self.text[block.start : block.end].splitlines(keepends=True):
+            start, at = at, at + len(line)
+            end = start + len(line.rstrip())
+            if end > start:
+                yield from text_units(self.text, start, end, strength, limit, self.measure)
+                strength = GLUED if end <= header_end else LINE

@@ -1,0 +1,243 @@
+"""The command line: read flags, call the library, print. Exit codes: 0 done, 1 some documents failed, 2 usage, 3 missing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+from rich.table import Table
+
+from qchunker.chunking import CHUNKERS
+from qchunker.config import ChunkingConfig
+from qchunker.errors import InputError, MissingExtraError, QChunkerError
+from qchunker.inputs import Input, expand_paths, read_jsonl
+from qchunker.lint import lint
+from qchunker.pipeline import Failure, chunk_all, parse_input
+from qchunker.rows import chunk_rows, document_row, open_rows, read_rows, texts_of_chunks, write_text
+from qchunker.types import Document, Note, Partition, Source
+from qchunker.version import __version__
+from qchunker.view.page import render_page
+from qchunker.view.terminal import print_chunks
+
+SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
+_errors = Console(stderr=True, highlight=False)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """Cut Chinese and English documents into chunks for retrieval, without losing a character."""
+
+
+def main() -> NoReturn:
+    """Run the command line; errors become one line and an exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(WRONG_USAGE)
+    except click.Abort:
+        _errors.print("stopped")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except QChunkerError as error:
+        _report(error)
+        sys.exit(MISSING if isinstance(error, MissingExtraError) else WRONG_USAGE)
+    sys.exit(0)
+
+
+def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that decide how large chunks are."""
+    default = ChunkingConfig()
+    for option in (
+        click.option("--target-chars", type=int, default=default.target_chars, show_default=True,
+                     help="Size that chunks aim at (tokens with --tokenizer)."),
+        click.option("--max-chars", type=int, help="Hard limit of the embedded text.  [default: twice the target]"),
+        click.option("--min-chars", type=int, default=default.min_chars, show_default=True,
+                     help="Shorter pieces are joined to a neighbour."),
+        click.option("--overlap", type=float, default=default.overlap_ratio, show_default=True,
+                     help="Share of the target repeated from the text before."),
+        click.option("--tokenizer", help="Count tokens: tiktoken:NAME or hf:NAME_OR_PATH."),
+        click.option("--merge-headings", is_flag=True, help="Let small sections share a chunk."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--input-format", type=click.Choice(["files", "jsonl"]), default="files", show_default=True,
+                     help="jsonl: rows of {doc_id, text}."),
+        click.option("--stdin-name", default="stdin.txt", show_default=True, help="Tells the format of standard input."),
+        click.option("--selector", metavar="CSS", help="Main content of HTML pages, such as .main__doc."),
+        click.argument("paths", nargs=-1, required=True),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@cli.command()
+@_inputs
+@click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
+@click.option("--documents", metavar="FILE.jsonl", help="Also write the texts that spans point into.")
+@click.option("--method", type=click.Choice(list(CHUNKERS)), default="structure", show_default=True)
+@_sizes
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Files in work at once.")
+def chunk(
+    paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None, documents: str | None,
+    method: str, jobs: int, **sizes: Any,
+) -> None:  # fmt: skip
+    """Chunk files, folders, patterns, or - for standard input."""
+    inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
+    failures: list[Failure] = []
+    with open_rows(output, sys.stdout) as write, _maybe_rows(documents) as write_document:
+        done = chunk_all(_progress(inputs, "chunking"), method, config, selector=selector, jobs=jobs)
+        for partition in _kept(done, failures):
+            write(chunk_rows(partition))
+            write_document([document_row(partition.document)])
+    _finish(len(inputs), failures)
+
+
+@cli.command(name="lint")
+@_inputs
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per finding.")
+@_sizes
+def lint_command(
+    paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, as_json: bool, **sizes: Any
+) -> None:
+    """Report what to know before trusting the chunks: dropped text, doubtful headings, oversize blocks ..."""
+    inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
+    failures: list[Failure] = []
+    rows: list[dict[str, Any]] = []
+    for item in _progress(inputs, "reading"):
+        try:
+            rows.extend(_finding_rows(parse_input(item, selector=selector), config))
+        except InputError as error:
+            failures.append(Failure(item.name, error))
+    if as_json:
+        sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        _print_findings(rows)
+    _finish(len(inputs), failures)
+
+
+@cli.command()
+@click.argument("chunks", metavar="CHUNKS.jsonl")
+@click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
+@click.option("-o", "--output", metavar="FILE.html", help="Write one page; without it, print to the terminal.")
+@click.option("--limit", type=click.IntRange(1), help="Chunks per document in the terminal.")
+def view(chunks: str, documents: str | None, output: str | None, limit: int | None) -> None:
+    """Look at chunks: where the cuts are, why, and what is embedded."""
+    rows = read_rows(chunks, ("doc_id", "start", "end"))
+    texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
+    if output is None:
+        print_chunks(Console(highlight=False), texts, rows, limit=limit)
+    else:
+        write_text(output, render_page(texts, rows))
+
+
+def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
+    inputs: list[Input] = []
+    for path in paths:
+        if input_format == "jsonl":
+            with _opened(path) as lines:
+                inputs.extend(read_jsonl(lines, "stdin" if path == "-" else path))
+        elif path == "-":
+            inputs.append(Source(stdin_name, sys.stdin.buffer.read()))
+    if input_format == "files":
+        files, skipped = expand_paths(path for path in paths if path != "-")
+        inputs.extend(files)
+        if skipped:
+            names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
+            _errors.print(f"[yellow]left out[/] {len(skipped)} files of other formats: {escape(names)}")
+    if not inputs:
+        raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
+    return inputs
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[Iterable[str]]:
+    if path == "-":
+        yield sys.stdin
+        return
+    try:
+        with open(path, encoding="utf-8-sig", newline="\n") as file:
+            yield file
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as JSON lines: {error}") from error
+
+
+def _config(sizes: dict[str, Any]) -> ChunkingConfig:
+    return ChunkingConfig(overlap_ratio=sizes.pop("overlap"), **sizes)
+
+
+def _maybe_rows(path: str | None) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
+    if path is None:
+        return contextlib.nullcontext(lambda _rows: None)
+    return open_rows(path, sys.stdout)
+
+
+def _kept(done: Iterable[Partition | Failure], failures: list[Failure]) -> Iterator[Partition]:
+    for result in done:
+        if isinstance(result, Failure):
+            failures.append(result)
+        else:
+            yield result
+
+
+def _progress(inputs: list[Input], what: str) -> Iterator[Input]:
+    """A progress bar on the error stream, when a person is looking and there is something to wait for."""
+    if not _errors.is_terminal or len(inputs) < 2:
+        yield from inputs
+        return
+    with Progress(console=_errors, transient=True) as progress:
+        yield from progress.track(inputs, description=what)
+
+
+def _report(error: QChunkerError) -> None:
+    hint = f"\n  [dim]{escape(error.hint)}[/]" if error.hint else ""
+    _errors.print(f"[red]error[/] {escape(error.reason)}{hint}", soft_wrap=True)
+
+
+def _finish(n_inputs: int, failures: list[Failure]) -> None:
+    for failure in failures:
+        _report(failure.error)
+    if failures:
+        _errors.print(f"{n_inputs - len(failures)} of {n_inputs} documents done, {len(failures)} failed")
+        raise click.exceptions.Exit(SOME_FAILED)
+
+
+def _finding_rows(document: Document, config: ChunkingConfig) -> list[dict[str, Any]]:
+    return [
+        {"source": document.source, "kind": note.kind, "message": note.message, "page": note.page,
+         "span": list(note.span) if note.span else None, "line": _line_of(document, note)}
+        for note in lint(document, config)
+    ]  # fmt: skip
+
+
+def _line_of(document: Document, note: Note) -> int | None:
+    return document.text.count("\n", 0, note.span.start) + 1 if note.span else None
+
+
+def _print_findings(rows: list[dict[str, Any]]) -> None:
+    console = Console(highlight=False)
+    if not rows:
+        console.print("no findings")
+        return
+    table = Table("source", "line", "page", "kind", "finding", box=None, header_style="bold")
+    for row in rows:
+        cells = (row["source"], row["line"], row["page"], row["kind"], row["message"])
+        table.add_row(*(escape(str("" if cell is None else cell)) for cell in cells))
+    console.print(table)
+    console.print(f"{len(rows)} findings in {len({row['source'] for row in rows})} documents")

@@ -1,0 +1,115 @@
+"""What the caller names - files, folders, patterns, JSONL, standard input - to sources, in a stable order."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qchunker.errors import InputError, ParseError
+from qchunker.parsing import SUFFIXES
+from qchunker.types import Source
+
+
+class FileInput(NamedTuple):
+    """A file to be read when its turn comes."""
+
+    name: str
+    path: Path
+
+
+class TextInput(NamedTuple):
+    """A text that is already decoded, with the id its owner gave it."""
+
+    name: str
+    text: str
+    doc_id: str
+
+
+class BadInput(NamedTuple):
+    """Something in the input that cannot become a document."""
+
+    name: str
+    error: InputError
+
+
+Input = FileInput | TextInput | BadInput | Source
+
+
+def expand_paths(paths: Iterable[str]) -> tuple[list[FileInput], list[str]]:
+    """Files of the given files, folders and patterns: each once, folders sorted, hidden ones left out.
+
+    Returns:
+        the files, and the names of files in folders that no parser reads.
+
+    Raises:
+        InputError: if a path does not exist or a pattern matches nothing.
+    """
+    files: dict[Path, FileInput] = {}
+    skipped: list[str] = []
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            for found in _walk(path):
+                if found.suffix.lower() in SUFFIXES:
+                    files.setdefault(found.resolve(), FileInput(_name(found), found))
+                else:
+                    skipped.append(_name(found))
+        elif path.exists():
+            files.setdefault(path.resolve(), FileInput(_name(path), path))
+        else:
+            matches = sorted(glob.glob(given, recursive=True))
+            if not matches:
+                raise InputError(f"{given}: no such file, folder or pattern", hint="check the spelling")
+            more, also_skipped = expand_paths(matches)
+            skipped.extend(also_skipped)
+            for item in more:
+                files.setdefault(item.path.resolve(), item)
+    return list(files.values()), skipped
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(parent, name)
+
+
+def _name(path: Path) -> str:
+    return Path(os.path.normpath(path)).as_posix()
+
+
+def read_jsonl(lines: Iterable[str], name: str) -> Iterator[TextInput | BadInput]:
+    """Documents of rows ``{doc_id, text, source?}``. A bad row is reported by its line, the others are kept."""
+    seen: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield BadInput(where, ParseError(where, f"not JSON: {error}", hint="each line is one JSON object"))
+            continue
+        problem = _row_problem(row)
+        if problem:
+            yield BadInput(where, ParseError(where, problem, hint="rows are {doc_id, text}"))
+            continue
+        doc_id = str(row["doc_id"])
+        seen[doc_id] = seen.get(doc_id, 0) + 1
+        # Two rows of one id stay two documents.
+        unique = doc_id if seen[doc_id] == 1 else f"{doc_id}#{seen[doc_id]}"
+        yield TextInput(str(row.get("source") or unique), row["text"], unique)
+
+
+def _row_problem(row: Any) -> str:
+    if not isinstance(row, dict):
+        return "the row is not an object"
+    for field, kinds in (("doc_id", (str, int)), ("text", (str,))):
+        if not isinstance(row.get(field), kinds) or isinstance(row[field], bool):
+            return f"{field!r} is missing or not {' or '.join(kind.__name__ for kind in kinds)}"
+    return "" if row["text"].strip() else "'text' is empty"
