@@ -382,7 +382,9 @@ def _clauses(text: str) -> list[Span]:
         for match in _CLAUSE_MARK.finditer(text, begin + 1, end):
             at, after = match.span()
             following = match.start(1)
-            if following < end and at > begin and _clause_ends(text, begin, at, after, following):
+            if opening := _opening_mark(text, begin, at, after):
+                after = following = opening
+            if at > begin and _clause_ends(text, begin, at, after, following):
                 spans.append(Span(begin, after))
                 begin = following
         spans.append(Span(begin, end))
@@ -391,7 +393,9 @@ def _clauses(text: str) -> list[Span]:
 
 def _clause_ends(text: str, begin: int, at: int, after: int, following: int) -> bool:
     mark, ahead = text[at], text[following]
-    if ahead in _STOPS or ahead in _CLOSERS or ahead in "，、；：,;:—":
+    if ahead in _STOPS or ahead in "，、；：,;:—":
+        return False
+    if following == after and ahead in "”’」』）】》)]}":
         return False
     if mark == ";" and _ENTITY.search(text, max(begin, at - 12), at):
         return False

@@ -23,7 +23,9 @@ def _removed(pages: list[str]) -> list[str]:
 
 
 def _page(number: int, header: str = "", footer: str = "") -> str:
-    body = [f"Body line {word} of part {chr(96 + number)} runs on." for word in ("one", "two", "three", "four")]
+    body = [
+        f"Body line {word} of part {chr(96 + number)} runs on." for word in ("one", "two", "three", "four")
+    ]
     return "\n".join(filter(None, [header, *body, footer]))
 
 
@@ -42,14 +44,27 @@ def test_header_and_page_count_with_a_blank_page() -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    ["Page 4 of 60", "page 3", "PAGE 3/9", "第 3 页 共 9 页", "第3页", "共 9 页 第 3 页", "- 12 -", "— 7 —", "3 of 9", "p. 3/9"],
+    [
+        "Page 4 of 60",
+        "page 3",
+        "PAGE 3/9",
+        "第 3 页 共 9 页",
+        "第3页",
+        "共 9 页 第 3 页",
+        "- 12 -",
+        "— 7 —",
+        "3 of 9",
+        "p. 3/9",
+    ],
 )
 def test_unmistakable_page_marks_need_no_repetition(mark: str) -> None:
     assert _removed([_page(1, footer=mark), _page(2)]) == [mark]
     assert _removed([_page(1, header=mark), _page(2)]) == [mark]
 
 
-@pytest.mark.parametrize("line", ["Page 4 of 60 shows the valve.", "第3页的表格", "12", "iv", "1.2", "- item 12"])
+@pytest.mark.parametrize(
+    "line", ["Page 4 of 60 shows the valve.", "第3页的表格", "12", "iv", "1.2", "- item 12"]
+)
 def test_a_line_that_only_resembles_a_page_mark_stays(line: str) -> None:
     assert _removed([_page(1, footer=line), _page(2)]) == []
 
@@ -60,7 +75,12 @@ def test_bare_numbers_count_as_page_numbers_only_when_they_count() -> None:
 
 
 def test_roman_page_numbers() -> None:
-    assert _removed([_page(n, header=word) for n, word in enumerate(["i", "ii", "iii", "iv"], 1)]) == ["i", "ii", "iii", "iv"]
+    assert _removed([_page(n, header=word) for n, word in enumerate(["i", "ii", "iii", "iv"], 1)]) == [
+        "i",
+        "ii",
+        "iii",
+        "iv",
+    ]
 
 
 def test_alternating_headers_of_odd_and_even_pages() -> None:
@@ -74,7 +94,9 @@ def test_header_that_carries_the_page_number_beside_a_changing_title() -> None:
 
 
 def test_numbered_headings_at_page_tops_stay() -> None:
-    pages = [_page(n, header=f"{n} {title}") for n, title in enumerate(["Scope", "Terms", "Rules", "Checks"], 1)]
+    pages = [
+        _page(n, header=f"{n} {title}") for n, title in enumerate(["Scope", "Terms", "Rules", "Checks"], 1)
+    ]
     assert _removed(pages) == []
 
 
@@ -88,7 +110,9 @@ def test_two_lines_of_header_are_both_removed_but_nothing_behind_body_text() -> 
 @pytest.mark.parametrize("header", ["| Part | Torque |", "Part\tTorque\tUnit", "零件  扭矩  单位"])
 def test_table_header_repeated_on_continuation_pages_stays(header: str) -> None:
     middle = f"Intro text.\nMore text.\nThird line.\n{header}\nrow a\nrow b\nrow c\nrow d"
-    tops = [f"{header}\nbolt {7 * n % 5}\nnut {3 * n % 4}\nwasher {n * n}\npin {9 - n * n}" for n in range(1, 4)]
+    tops = [
+        f"{header}\nbolt {7 * n % 5}\nnut {3 * n % 4}\nwasher {n * n}\npin {9 - n * n}" for n in range(1, 4)
+    ]
     plain = [_page(n) for n in range(4, 12)]
     assert _removed([middle, *tops, *plain]) == []
 
@@ -128,7 +152,10 @@ def test_contents_lines_and_their_short_form(line: str, expected: str) -> None:
     assert shorten_leaders(line) == expected
 
 
-@pytest.mark.parametrize("line", ["", "Total 3", "wait ... 3", "........ 7", "See 1.2.3.4", "x = a[1 .. 9]", "他说……好", "1.2 Scope"])
+@pytest.mark.parametrize(
+    "line",
+    ["", "Total 3", "wait ... 3", "........ 7", "See 1.2.3.4", "x = a[1 .. 9]", "他说……好", "1.2 Scope"],
+)
 def test_lines_that_are_not_contents(line: str) -> None:
     assert not contents_line(line)
     assert shorten_leaders(line) == line
@@ -144,7 +171,9 @@ def test_interleaved_columns_are_suspected_and_ordinary_pages_are_not() -> None:
         ]
     )
     assert looks_interleaved([f"the spec- moved the ship {word} again" for word in ("one", "two", "three")])
-    assert not looks_interleaved([f"An ordinary line {word} of running text." for word in ("one", "two", "three")])
+    assert not looks_interleaved(
+        [f"An ordinary line {word} of running text." for word in ("one", "two", "three")]
+    )
     assert not looks_interleaved(["pre- and post-processing of the whole text"] * 5)
 
 

@@ -196,6 +196,11 @@ The path C:\data,x is wrong.
 Salt &amp; pepper,| well mixed.
 “好，”|他说，|“走吧。”
 one;| two
+He said: |"Go, |all of you."
+他说：|"走吧，|都走。"
+"好，"|他说，|"走吧。"
+（如有，|请注明）
+Use **this**, |**that** or none.
 "Stop,"| he said.
 The well-known check-list,| then.
 第3、4、5号泵停机，|其余运行。

@@ -119,11 +119,15 @@ def _graphemes(
     text: str, start: int, end: int, strength: int, limit: int, measure: Measure
 ) -> Iterator[Unit]:
     """Pieces of one long word, as long as allowed, never inside a grapheme (unless one alone is too long)."""
-    at = start
+    at, first = start, True
     while at < end:
+        if text[at].isspace():
+            at += 1
+            continue
         stop = grapheme_boundary(text, at, measure.fit(text, at, end, limit), end)
-        yield Unit(at, stop, strength if at == start else GRAPHEME, measure.span(text, at, stop))
-        at = stop
+        piece_end = at + len(text[at:stop].rstrip())
+        yield Unit(at, piece_end, strength if first else GRAPHEME, measure.span(text, at, piece_end))
+        first, at = False, stop
 
 
 def grapheme_boundary(text: str, start: int, stop: int, end: int) -> int:

@@ -8,12 +8,12 @@ from pathlib import PurePath
 
 from qchunker.errors import ParseError, UnsupportedFormatError
 from qchunker.parsing import office
-from qchunker.parsing.csv import parse_csv
+from qchunker.parsing.csv import csv_document, parse_csv
 from qchunker.parsing.encoding import clean_text
-from qchunker.parsing.html import parse_html
+from qchunker.parsing.html import html_document, parse_html
 from qchunker.parsing.markdown import markdown_document, parse_markdown
 from qchunker.parsing.text import blocks_document, parse_text, text_document
-from qchunker.types import Document, Source
+from qchunker.types import Document, Note, Source
 
 _MEDIA_TYPES = {
     ".md": "text/markdown",
@@ -35,6 +35,12 @@ _MEDIA_TYPES = {
     ".pptx": office.PPTX,
     ".xlsx": office.XLSX,
     ".epub": office.EPUB,
+}
+_DECODED: dict[str, Callable[[str, str, tuple[Note, ...]], Document]] = {
+    "text/plain": text_document,
+    "text/markdown": lambda text, name, notes: markdown_document(text, name, notes=notes),
+    "text/html": html_document,
+    "text/csv": csv_document,
 }
 SUFFIXES = frozenset(_MEDIA_TYPES)
 _LEGACY = frozenset({".doc", ".ppt", ".xls", ".rtf", ".odt"})
@@ -109,12 +115,7 @@ def parse_string(text: str, name: str, doc_id: str = "") -> Document:
     if not text.strip():
         raise ParseError(name, "the text is empty", hint="there is nothing to chunk; remove it from the input")
     kind = _MEDIA_TYPES.get(PurePath(name).suffix.lower(), "text/plain")
-    if kind == "text/plain":
-        document = text_document(text, name, notes)
-    elif kind == "text/markdown":
-        document = markdown_document(text, name, kind, notes)
-    elif kind in ("text/html", "text/csv"):
-        document = PARSERS[kind](Source(name, text.encode("utf-8")))
-    else:
+    if kind not in _DECODED:
         raise UnsupportedFormatError(f"{name}: {kind} is a binary format", hint="give the file itself")
+    document = _DECODED[kind](text, name, notes)
     return replace(document, id=doc_id) if doc_id else document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from qchunker.errors import ParseError
 from qchunker.parsing.encoding import decode
@@ -27,7 +27,14 @@ def parse_csv(source: Source) -> Document:
         ParseError: if the file is empty, not text, or has no row below its header.
     """
     text, encoding, notes = decode(source)
-    delimiter = "\t" if source.name.lower().endswith(".tsv") else _delimiter(text)
+    return csv_document(text, source.name, notes, {"encoding": encoding})
+
+
+def csv_document(
+    text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None
+) -> Document:
+    """The document of a table that is already decoded."""
+    delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text)
     found = list(notes)
     try:
         spans = list(_records(text, delimiter))
@@ -37,12 +44,12 @@ def parse_csv(source: Source) -> Document:
         found.append(Note("doubtful_records", message))
     if len(spans) < 2:
         raise ParseError(
-            source.name, "the table has a header but no rows", hint="add rows, or remove the file from the input"
+            name, "the table has a header but no rows", hint="add rows, or remove the file from the input"
         )
     header = spans[0]
     blocks = [Block("record", *header), *(Block("record", *span, header=header) for span in spans[1:])]
     media_type = "text/tab-separated-values" if delimiter == "\t" else "text/csv"
-    return Document(text, tuple(blocks), source.name, media_type, tuple(found), {"encoding": encoding})
+    return Document(text, tuple(blocks), name, media_type, tuple(found), metadata or {})
 
 
 def _delimiter(text: str) -> str:

@@ -13,8 +13,9 @@ from qchunker.parsing.numbering import Numbering
 from qchunker.types import Note
 
 MAIN_PART = "word/document.xml"
-# Stands in the text where a page ended when the document was last shown; removed at the end.
-_PAGE_BREAK = "\f"
+# Stands in the text where a page ended when the document was last shown; removed at the end. It is a
+# noncharacter, which no document may use for text.
+_PAGE_BREAK = "\ufdd0"
 _HEADING_NAME = re.compile(r"(?:heading|标题)\s*([1-9])$", re.IGNORECASE)
 _CONTENTS_NAME = re.compile(r"(?:toc|contents|目录)\s*\d*$", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"\d{1,9}[.)]$")
@@ -129,7 +130,9 @@ class _Reader:
             return lead + heading(level, f"{label or ''} {text.replace(_PAGE_BREAK, '')}")
         if label == "-" or (label and _LIST_NUMBER.match(label)):
             return f"{label} {' '.join(text.split(' '))}".replace("\n", " ")
-        return paragraph(f"{label} {text}" if label else text)
+        lead = _PAGE_BREAK * (len(text) - len(text.lstrip(_PAGE_BREAK)))
+        text = text.lstrip(_PAGE_BREAK)
+        return lead + paragraph(f"{label} {text}" if label else text)
 
     def _format(self, node: ElementTree.Element) -> tuple[str, int, str | None]:
         """(style name, heading level or 0, automatic label or None) of one paragraph."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -59,23 +59,32 @@ def parse_html(source: Source, selector: str | None = None) -> Document:
         ParseError: if the file is empty, the selector matches nothing, or no text is left.
     """
     markup, encoding, notes = decode(_with_declared_charset(source))
+    return html_document(markup, source.name, notes, {"encoding": encoding}, selector)
+
+
+def html_document(
+    markup: str,
+    name: str,
+    notes: Sequence[Note] = (),
+    metadata: dict[str, str] | None = None,
+    selector: str | None = None,
+) -> Document:
+    """The document of a page that is already decoded; see ``parse_html``."""
     tree = LexborHTMLParser(markup)
-    roots = _roots(tree, source.name, selector)
-    writer = _Writer()
-    for root in roots:
+    writer = _Writer(name)
+    for root in _roots(tree, name, selector):
         writer.write(root)
     text = "".join(writer.parts)
     if not text.strip():
         raise ParseError(
-            source.name, "the page has no text in its main content", hint="name the main content with a CSS selector"
+            name, "the page has no text in its main content", hint="name the main content with a CSS selector"
         )
-    found = [*notes, *_dropped(tree, text, writer.skipped)]
-    metadata = {"encoding": encoding}
+    found = dict(metadata or {})
     title = tree.css_first("head > title")
     if title is not None and title.text().strip():
-        metadata["title"] = _SPACE.sub(" ", title.text()).strip()
-    blocks = tuple(_place(writer.drafts, text))
-    return Document(text, blocks, source.name, "text/html", tuple(found), metadata)
+        found["title"] = _SPACE.sub(" ", title.text()).strip()
+    dropped = _dropped(tree, text, writer.skipped)
+    return Document(text, tuple(_place(writer.drafts, text)), name, "text/html", (*notes, *dropped), found)
 
 
 def _with_declared_charset(source: Source) -> Source:
@@ -112,7 +121,8 @@ def _roots(tree: LexborHTMLParser, name: str, selector: str | None) -> list[Lexb
 class _Writer:
     """Walks the tree without recursion and writes text and blocks side by side."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self.parts: list[str] = []
         self.length = 0
         self.drafts: list[_Draft] = []
@@ -140,7 +150,7 @@ class _Writer:
                 continue
             depth += 1
             if depth > _MAX_DEPTH:
-                raise ParseError("page", f"elements are nested more than {_MAX_DEPTH} deep")
+                raise ParseError(self._name, f"elements are nested more than {_MAX_DEPTH} deep", hint="the markup is broken")
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(list(_children(node))))
         self._flush()

@@ -160,8 +160,8 @@ def _runs(text: str, reserved: Sequence[_Draft]) -> Iterator[list[_Line] | _Draf
         if start >= skip_to and start + len(line) > skip_to:
             body = line.rstrip()
             if body:
-                # A form feed or other mark before the first character of a line is not part of it.
-                lead = len(body) - len(body.lstrip("\f\v\ufeff"))
+                # A form feed before the first character of a line is not part of it.
+                lead = len(body) - len(body.lstrip("\f\v"))
                 run.append(_Line(start + lead, body[lead:]))
             elif run:
                 yield run

@@ -201,8 +201,7 @@
     const before = heads && chunk ? [chunk.lead && inset("Lead-in, repeated from before", chunk.lead),
       (chunk.context ?? []).map((header) => inset("Repeated header", header))].flat() : [];
     const ties = heads && chunk?.links ? el("div", { class: "ties" }, chunk.links.map(tie)) : "";
-    const tint = chunk?.number % 2 ? "odd" : "even";
-    return el("section", { class: `chunk ${mark} ${tint}` }, el("h3", null, bar), before, text, ties);
+    return el("section", { class: `chunk ${mark} ${chunk?.number % 2 ? "odd" : "even"}` }, el("h3", null, bar), before, text, ties);
   }
 
   function tie(link) {
