@@ -315,17 +315,15 @@ def _glued_stop_ends(text: str, begin: int, at: int, following: int) -> bool:
 
 def _full_stop_ends(text: str, begin: int, at: int, following: int, wrapped: bool) -> bool:
     """Whether a single Latin full stop with white space after it ends a sentence."""
+    word = _word_before(text, begin, at)
     if text[following].islower() and not wrapped and not text[following + 1 : following + 2].isupper():
         if _LETTER_ITEM.match(text, following):
             return _LETTER_ITEM.match(text, begin) is not None
+        # A sentence without a capital is text in lower case throughout, where only words can tell.
         if not text[begin : min(at, begin + _LOWER_WINDOW)].islower():
             return False
-        # A sentence without a capital is text in lower case throughout, where only words can tell.
-        word = _word_before(text, begin, at)
         if (word.isalpha() and len(word) < 3) or word.capitalize() in _ABBREVIATIONS:
             return False
-    else:
-        word = _word_before(text, begin, at)
     return not _is_abbreviation(text, begin, at, following, word)
 
 
@@ -393,9 +391,7 @@ def _clauses(text: str) -> list[Span]:
 
 def _clause_ends(text: str, begin: int, at: int, after: int, following: int) -> bool:
     mark, ahead = text[at], text[following]
-    if ahead in _STOPS or ahead in "，、；：,;:—":
-        return False
-    if following == after and ahead in "”’」』）】》)]}":
+    if ahead in _STOPS + "，、：,:—" or (following == after and ahead in "”’」』）】》)]}"):
         return False
     if mark == ";" and _ENTITY.search(text, max(begin, at - 12), at):
         return False

@@ -1,4 +1,4 @@
-"""Every binary format refuses every kind of bad file with one error that names it, fast and in little memory."""
+"""Every binary format refuses every bad file with an error that names it, in little time and memory."""
 
 from __future__ import annotations
 

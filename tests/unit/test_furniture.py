@@ -100,6 +100,12 @@ def test_numbered_headings_at_page_tops_stay() -> None:
     assert _removed(pages) == []
 
 
+def test_chapter_number_that_equals_the_page_number_stays() -> None:
+    pages = [_page(n, header=f"topic {chr(96 + n)} {n}") for n in range(1, 15)]
+    pages[4] = _page(5, header="Chapter 5")
+    assert "Chapter 5" not in _removed(pages)
+
+
 def test_two_lines_of_header_are_both_removed_but_nothing_behind_body_text() -> None:
     pages = [f"ACME\nConfidential\n{_page(n)}" for n in range(1, 5)]
     assert _removed(pages) == ["ACME", "Confidential"] * 4

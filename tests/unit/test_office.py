@@ -20,7 +20,7 @@ from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from qchunker.errors import UnsupportedFormatError
+from qchunker.errors import ParseError, UnsupportedFormatError
 from qchunker.parsing.numbering import spell
 from qchunker.parsing.office import DOCX, EPUB, PDF, PPTX, XLSX, Extracted, extract
 from qchunker.parsing.pdf import Hint, clean
@@ -109,9 +109,12 @@ class TestPdf:
         contents = [
             f"{n}.1 Part {word} {'. ' * 20}{n}" for n, word in enumerate(["one", "two", "three", "four"], 1)
         ]
-        prices = [f"{word} {'.' * 20} {price}" for word, price in (("Tea", 90), ("Cake", 12), ("Soup", 45))]
-        found = _pdf([["Contents", *contents], ["Body text.", "More of it.", "And more."], prices, ["Last page."]])
-        assert found.text == "Contents\nBody text.\nMore of it.\nAnd more.\n\nTea ... 90\nCake ... 12\nSoup ... 45\nLast page."
+        prices = [f"{word} {'.' * 20} {price}" for word, price in (("Tea", 90), ("Pie", 12), ("Cake", 45))]
+        found = _pdf([["Contents", *contents], ["Body text.", "More of it.", "And more."], prices, ["End."]])
+        assert (
+            found.text
+            == "Contents\nBody text.\nMore of it.\nAnd more.\n\nTea ... 90\nPie ... 12\nCake ... 45\nEnd."
+        )
         assert "dropped_text" in _kinds(found)
 
     def test_layout_headings_get_blank_lines(self) -> None:
@@ -239,9 +242,9 @@ class TestPptx:
             for column in range(2):
                 table.cell(row, column).text = f"r{row}|c{column}"
         slide.shapes.add_group_shape().shapes.add_textbox(0, 0, 9, 9).text_frame.text = "grouped"
-        chart = CategoryChartData()
+        chart = CategoryChartData()  # type: ignore[no-untyped-call]
         chart.categories = ["E", "W"]
-        chart.add_series("S1", (1, 2))
+        chart.add_series("S1", (1, 2))  # type: ignore[no-untyped-call]
         slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(3), Inches(3), chart)
         found = extract(Source("a.pptx", _saved(deck)), PPTX)
         assert found.text.split("\n\n") == [
@@ -275,6 +278,16 @@ class TestXlsx:
             "## Second\n\n| offset |\n| --- |"
         )
 
+    def test_sheet_of_far_apart_cells_is_noted_never_lost_silently(self) -> None:
+        book = openpyxl.Workbook()
+        book.active["A1"], book.active["C7"], book.active["A1048576"] = "a", "b", "c"
+        with pytest.raises(ParseError, match="far apart"):
+            extract(Source("a.xlsx", _saved(book)), XLSX)
+        book.create_sheet("Next")["A1"] = "ok"
+        found = extract(Source("a.xlsx", _saved(book)), XLSX)
+        assert found.text == "## Next\n\n| ok |\n| --- |"
+        assert _kinds(found) == ["dropped_text"]
+
     def test_many_cells_in_reasonable_time(self) -> None:
         book = openpyxl.Workbook(write_only=True)
         sheet = book.create_sheet("big")
@@ -302,7 +315,7 @@ def _book(chapters: dict[str, str], spine: list[str]) -> dict[str, str]:
         '<metadata xmlns:dc="dc"><dc:title>书 &amp; Book</dc:title><dc:creator>李四</dc:creator></metadata>'
     )
     return {
-        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="O/p.opf"/></rootfiles></container>',
+        "META-INF/container.xml": '<container><rootfile full-path="O/p.opf"/></container>',
         "O/p.opf": f"<package>{meta}<manifest>{items}</manifest><spine>{order}</spine></package>",
         **{
             f"O/{name}": f"<html><head><title>T</title></head><body>{body}</body></html>"
@@ -315,8 +328,9 @@ class TestEpub:
     def test_chapters_in_reading_order(self) -> None:
         chapters = {
             "b.xhtml": "<h1>Chapter 2</h1><blockquote><p>quote</p></blockquote><p># no<br/>heading</p>",
-            "a a.xhtml": "<h1>第一章 A &amp; B</h1><p>R&amp;D &lt; 5&nbsp;<b>bold</b></p><script>bad()</script>"
-            "<ul><li>one<ul><li>two</li></ul></li></ul><ol><li>n</li></ol><pre>code\n  x</pre>"
+            "a a.xhtml": "<h1>第一章 A &amp; B</h1><p>R&amp;D &lt; 5&nbsp;<b>bold</b></p>"
+            "<script>bad()</script><ul><li>one<ul><li>two</li></ul></li></ul><ol><li>n</li></ol>"
+            "<pre>code\n  x</pre>"
             "<table><tr><th>H1</th><th>H2</th></tr><tr><td>a|b</td><td>c</td></tr></table>",
         }
         found = extract(Source("a.epub", _zip(_book(chapters, ["a a.xhtml", "b.xhtml"]))), EPUB)

@@ -228,3 +228,15 @@ def test_range_is_read_alone_and_reported_in_the_whole_text() -> None:
 def test_spans_of_a_range_with_zero_width_characters() -> None:
     text = "xx\u200b走了。\u200b 来了\u2060。yy"
     assert sentence_spans(text, 2, len(text) - 2) == [Span(2, 7), Span(8, 12)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "per_unit"),
+    [("去了。", 1), ("It went on. ", 1), (".", 0), ("水", 0), ('."', 0), ("A.", 0), ("\n ", 0), ("Dr. ", 0)],
+)
+def test_long_monotonous_text(unit: str, per_unit: int) -> None:
+    count = 20_000
+    text = unit * count
+    found = sentence_spans(text)
+    assert len(found) == (count * per_unit or (1 if text.strip() else 0))
+    assert_covers(text, found)

@@ -11,6 +11,7 @@ from qchunker.sentences import clause_spans, sentence_spans
 from qchunker.types import Block, Chunk, Document, Partition, Span
 from qchunker.version import __version__
 
+_NO_BODY = frozenset({"heading", "furniture", "rule", "front_matter"})
 _PROSE = frozenset({"paragraph", "list_item", "quote", "html"})
 
 
@@ -77,7 +78,7 @@ def _chunks_of(
     blocks = document.blocks_in(piece.start, piece.end)
     chunk = _chunk(document, piece, blocks, config, measure)
     chunk = _with_lead_in(chunk, before, blocks, config, measure)
-    if measure.whole(chunk.embedding_text) <= config.limit:
+    if _surely_fits(chunk, config, measure) or measure.whole(chunk.embedding_text) <= config.limit:
         return [chunk]
     if chunk.lead_in is not None:
         chunk = chunk.replace(lead_in=None)
@@ -99,15 +100,28 @@ def _chunks_of(
     return [made for part in parts for made in _chunks_of(document, part, config, measure, None)]
 
 
+def _surely_fits(chunk: Chunk, config: ChunkingConfig, measure: Measure) -> bool:
+    """A bound that needs no text; only characters add up."""
+    if not measure.in_characters:
+        return False
+    start = chunk.lead_in.start if chunk.lead_in is not None else chunk.start
+    around = sum(len(title) + 3 for title in chunk.embedded_path)
+    around += sum(end - begin + 1 for begin, end in chunk.context)
+    return chunk.end - start + around <= config.limit
+
+
 def _chunk(
     document: Document, piece: Piece, blocks: tuple[Block, ...], config: ChunkingConfig, measure: Measure
 ) -> Chunk:
-    body = [block for block in blocks if block.kind not in ("heading", "furniture", "rule", "front_matter")]
-    paths = [block.heading_path for block in body or blocks]
-    path = paths[0] if paths[0] == paths[-1] else _common(paths)
+    body = [block for block in blocks if block.kind not in _NO_BODY] or blocks
+    path = body[0].heading_path
+    if path != body[-1].heading_path:
+        path = _common([block.heading_path for block in body])
     inside = {block.heading_path for block in blocks if block.kind == "heading"}
-    outside = tuple(title for depth, title in enumerate(path, 1) if path[:depth] not in inside)
-    kinds = {block.kind for block in body} or {blocks[0].kind}
+    outside = path
+    if inside:
+        outside = tuple(title for depth, title in enumerate(path, 1) if path[:depth] not in inside)
+    kinds = {block.kind for block in body}
     return Chunk(
         document,
         piece.start,
@@ -120,7 +134,7 @@ def _chunk(
         _context(document, piece, blocks[0], config, measure),
         piece.oversize,
         (),
-        fitted_path(outside, config.limit - measure.overhead, measure),
+        fitted_path(outside, config.limit - measure.overhead, measure) if outside else (),
     )
 
 

@@ -129,7 +129,7 @@ class _ChapterReader(HTMLParser):
         elif tag == "table":
             self._open_table()
         elif self._rows is not None:
-            self._open_cell(tag)
+            self._open_cell(tag, self._rows)
         elif tag in ("ul", "ol"):
             self._flush()
             self._lists.append("-" if tag == "ul" else "1.")
@@ -194,17 +194,16 @@ class _ChapterReader(HTMLParser):
             self._flush()
             self._rows = []
 
-    def _open_cell(self, tag: str) -> None:
-        assert self._rows is not None
+    def _open_cell(self, tag: str, rows: list[list[str]]) -> None:
         if self._table_depth > 1 or tag not in ("tr", "td", "th"):
-            if self._rows and self._rows[-1]:
-                self._rows[-1][-1] += " "
+            if rows and rows[-1]:
+                rows[-1][-1] += " "
         elif tag == "tr":
-            self._rows.append([])
+            rows.append([])
         else:
-            if not self._rows:
-                self._rows.append([])
-            self._rows[-1].append("")
+            if not rows:
+                rows.append([])
+            rows[-1].append("")
 
     def _close_table(self) -> None:
         self._table_depth -= 1

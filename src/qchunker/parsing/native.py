@@ -74,12 +74,7 @@ def _pdf(data: bytes, media_type: str) -> dict[str, Any]:
 def _workbook(data: bytes, media_type: str) -> dict[str, Any]:
     """The cells of every sheet that has any."""
     result = _extract(data, media_type, "plain", structure=False)
-    metadata: Any = result.metadata
-    names = metadata.get("sheet_names") or []
-    sheets = [
-        (names[table.page_number - 1] if table.page_number <= len(names) else "", table.cells)
-        for table in result.tables
-    ]
+    sheets = [(table.page_number, table.cells) for table in result.tables]
     return {"sheets": sheets, "metadata": _metadata(result.metadata)}
 
 

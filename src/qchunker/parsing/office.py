@@ -8,7 +8,6 @@ OCR, no network, nothing written to disk.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,9 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qchunker.errors import ParseError, UnsupportedFormatError
-from qchunker.parsing import docx, epub, pptx
+from qchunker.parsing import docx, epub, pptx, xlsx
 from qchunker.parsing.archive import Archive
-from qchunker.parsing.markdown_text import heading, paragraph, table
 from qchunker.parsing.pdf import Hint, clean
 from qchunker.types import Note, Source
 
@@ -41,8 +39,6 @@ _LAUNCH = (
     "runpy.run_path(sys.argv.pop(), run_name='__main__')"
 )
 _OCR_HINT = "run OCR first, for example: ocrmypdf in.pdf out.pdf"
-_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d) 00:00:00$")
-_TIME_OF_DAY = re.compile(r"1899-12-3[01] (\d\d:\d\d:\d\d)$")
 
 
 class Extracted(NamedTuple):
@@ -93,33 +89,10 @@ def _extract_pdf(source: Source) -> Extracted:
 
 def _extract_xlsx(source: Source) -> Extracted:
     archive = Archive(source, "XLSX")
-    archive.read("xl/workbook.xml")
-    for name in archive.names:
-        if name.endswith((".xml", ".rels")):
-            archive.read_markup(name)
+    xlsx.check(archive)
     reply = _run_native(source, XLSX, paged=False)
-    blocks = []
-    for name, rows in reply["sheets"]:
-        sheet = _sheet([[_readable(cell) for cell in row] for row in rows])
-        if sheet:
-            blocks.append(f"{heading(2, name)}\n\n{sheet}")
-    return Extracted("\n\n".join(blocks), "markdown", (), (), reply["metadata"] | archive.properties())
-
-
-def _sheet(rows: list[list[str]]) -> str:
-    """A sheet as one table; titles in a row of their own above the header become paragraphs."""
-    n_titles = 0
-    while n_titles < len(rows) and sum(map(bool, rows[n_titles])) <= 1:
-        n_titles += 1
-    if n_titles == len(rows):
-        n_titles = 0
-    titles = [paragraph(" ".join(row).strip()) for row in rows[:n_titles]]
-    return "\n\n".join(block for block in [*titles, table(rows[n_titles:])] if block)
-
-
-def _readable(cell: str) -> str:
-    """A date without its midnight, a time of day without the day that counting starts from."""
-    return _TIME_OF_DAY.sub(r"\1", _MIDNIGHT.sub(r"\1", cell))
+    text, notes = xlsx.read_sheets(archive, dict(reply["sheets"]))
+    return Extracted(text, "markdown", (), notes, reply["metadata"] | archive.properties())
 
 
 def _extract_docx(source: Source) -> Extracted:
@@ -154,7 +127,7 @@ def _run_native(source: Source, media_type: str, *, paged: bool) -> dict[str, An
     header = json.dumps({"media_type": media_type, "paged": paged}).encode("ascii")
     arguments = [str(MEMORY_LIMIT_BYTES), str(_NATIVE), json.dumps(sys.path)]
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own interpreter and our own file
             [sys.executable, "-I", "-c", _LAUNCH, *arguments],
             input=header + b"\n" + source.data,
             capture_output=True,

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from qchunker.parsing.archive import Archive, attribute, local
+from qchunker.parsing.archive import Archive, attribute, local, relation_id
 from qchunker.parsing.markdown_text import heading, paragraph, table
 from qchunker.types import Note
 
@@ -61,14 +61,9 @@ def _slide_parts(archive: Archive) -> Iterator[str]:
     relations = archive.relations(PRESENTATION)
     for node in archive.xml(PRESENTATION).iter():
         if local(node) == "sldId":
-            kind, part = relations.get(_relation_id(node), ("", ""))
+            kind, part = relations.get(relation_id(node), ("", ""))
             if kind == "slide" and part in archive:
                 yield part
-
-
-def _relation_id(node: ElementTree.Element) -> str:
-    # A slide has both an ``id`` and an ``r:id``; the relation is the one with a namespace.
-    return next((value for key, value in node.attrib.items() if key.endswith("}id")), "")
 
 
 def _read_slide(archive: Archive, part: str) -> _Slide:
