@@ -57,8 +57,7 @@ def _sentencex() -> Splitter:
 def _pysbd() -> Splitter:
     module = importlib.import_module("pysbd")
     by_language = {
-        language: module.Segmenter(language=language, clean=False, char_span=True)
-        for language in ("zh", "en")
+        language: module.Segmenter(language=language, clean=False, char_span=True) for language in ("zh", "en")
     }
 
     def split(text: str) -> Pieces:

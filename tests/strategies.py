@@ -17,7 +17,7 @@ _PIECES = (
 )  # fmt: skip
 
 any_text = st.text(st.characters(codec="utf-8"), max_size=400)
-texts = st.lists(
-    st.one_of(st.sampled_from(_PIECES), st.sampled_from(_ODD), st.text(max_size=12)), max_size=60
-).map("".join)
+texts = st.lists(st.one_of(st.sampled_from(_PIECES), st.sampled_from(_ODD), st.text(max_size=12)), max_size=60).map(
+    "".join
+)
 documents = st.one_of(texts, any_text).filter(lambda text: bool(text.strip()))

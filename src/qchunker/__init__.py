@@ -1,9 +1,9 @@
-"""Lossless, structure-aware chunking of Chinese and English documents for retrieval.
+r"""Lossless, structure-aware chunking of Chinese and English documents for retrieval.
 
     file -> parse -> Document -> chunk -> Partition -> chunks (text, heading path, page, links)
 
 >>> import qchunker
->>> document = qchunker.from_text("# Pumps\\n\\nOil them weekly.", "pumps.md")
+>>> document = qchunker.from_text("# Pumps\n\nOil them weekly.", "pumps.md")
 >>> [chunk.heading_path for chunk in qchunker.chunk(document).chunks]
 [('Pumps',)]
 """

@@ -1,4 +1,7 @@
-"""The command line: read flags, call the library, print. Exit codes: 0 done, 1 some documents failed, 2 usage, 3 missing."""
+"""The command line: read flags, call the library, print.
+
+Exit codes: 0 done, 1 some documents failed, 2 wrong usage or configuration, 3 a package is missing.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,8 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--input-format", type=click.Choice(["files", "jsonl"]), default="files", show_default=True,
                      help="jsonl: rows of {doc_id, text}."),
-        click.option("--stdin-name", default="stdin.txt", show_default=True, help="Tells the format of standard input."),
+        click.option("--stdin-name", default="stdin.txt", show_default=True,
+                     help="Tells the format of standard input."),
         click.option("--selector", metavar="CSS", help="Main content of HTML pages, such as .main__doc."),
         click.argument("paths", nargs=-1, required=True),
     ):  # fmt: skip
@@ -95,8 +99,8 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 @_sizes
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Files in work at once.")
 def chunk(
-    paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None, documents: str | None,
-    method: str, jobs: int, **sizes: Any,
+    paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None,
+    documents: str | None, method: str, jobs: int, **sizes: Any,
 ) -> None:  # fmt: skip
     """Chunk files, folders, patterns, or - for standard input."""
     inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)

@@ -1,15 +1,17 @@
 """The exception tree. Every error says what was wrong, where, and what to do next.
 
-    QChunkerError
-      InputError (also ValueError)
-        UnsupportedFormatError    no parser for this kind of file
-        ParseError                the file is broken, empty, encrypted, or has no text
-        ConfigError               a setting has an impossible value
-      MissingExtraError (also ImportError)   an optional package is not installed
-      OutputError                 a result could not be written
+QChunkerError
+  InputError (also ValueError)
+    UnsupportedFormatError    no parser for this kind of file
+    ParseError                the file is broken, empty, encrypted, or has no text
+    ConfigError               a setting has an impossible value
+  MissingExtraError (also ImportError)   an optional package is not installed
+  OutputError                 a result could not be written
 """
 
 from __future__ import annotations
+
+_SAVE_ANEW = "open it in the program it comes from, and save it anew if it is intact there"
 
 
 class QChunkerError(Exception):
@@ -51,7 +53,7 @@ class ParseError(InputError):
         source: the name of the file, as the caller gave it.
     """
 
-    def __init__(self, source: str, reason: str, *, hint: str = "") -> None:
+    def __init__(self, source: str, reason: str, *, hint: str = _SAVE_ANEW) -> None:
         super().__init__(f"{source}: {reason}", hint=hint)
         self.source = source
 

@@ -47,7 +47,9 @@ def _sizes(document: Document, config: ChunkingConfig) -> Iterator[Note]:
         size = block.end - block.start
         if block.kind in ATOMIC_KINDS and size > config.limit:
             parts = "rows" if block.kind == "table" else "lines"
-            message = f"{block.kind} of {size} characters is over the limit of {config.limit}: it is cut between {parts}"
+            message = (
+                f"{block.kind} of {size} characters is over the limit of {config.limit}: it is cut between {parts}"
+            )
             yield _note("oversize_block", message, block)
             if block.kind == "table" and block.header and block.header.end - block.header.start > config.limit // 2:
                 yield _note("long_header", "the table header is too long to be repeated with each part", block)
@@ -77,4 +79,3 @@ def _first_line(document: Document, block: Block) -> str:
 
 def _note(kind: str, message: str, block: Block) -> Note:
     return Note(kind, message, Span(block.start, block.end), block.page)
-

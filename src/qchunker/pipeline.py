@@ -24,9 +24,7 @@ class Failure(NamedTuple):
     error: QChunkerError
 
 
-def parse(
-    source: str | Path | Source, *, media_type: str | None = None, selector: str | None = None
-) -> Document:
+def parse(source: str | Path | Source, *, media_type: str | None = None, selector: str | None = None) -> Document:
     """Read one file.
 
     Args:
@@ -43,9 +41,7 @@ def parse(
     return parse_source(source, media_type=media_type, selector=selector)
 
 
-def chunk(
-    document: Document, method: str | Chunker = "structure", config: ChunkingConfig | None = None
-) -> Partition:
+def chunk(document: Document, method: str | Chunker = "structure", config: ChunkingConfig | None = None) -> Partition:
     """Cut a document into chunks that cover every non-space character exactly once.
 
     Args:
@@ -104,6 +100,7 @@ def chunk_all(
     ``jobs`` files are in work at once; this helps with PDF and spreadsheets, which are read in processes of
     their own. Memory holds only the documents in work.
     """
+
     def work(item: Input) -> Partition | Failure:
         try:
             return chunk(parse_input(item, selector=selector), method, config)

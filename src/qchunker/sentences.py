@@ -100,9 +100,7 @@ _PROSE_WORD = re.compile(r"[A-Z][a-z]*(?:['’][a-z]{1,4})?(?=[\s,;:!?。，]|\.
 _NUMBER_AHEAD = re.compile(r"\d|[#§]|[A-Z]{1,3}[\d.-]|[B-HJ-Z]\b")
 _LATIN_TAIL = re.compile(r"[!-˿]+\Z")
 _LETTERED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")  # U.S, a.m, Ph.D
-_ENUMERATOR = re.compile(
-    rf"\d{{1,4}}(?:\.\d{{1,3}}){{0,6}}|[a-zA-Z]|[IVXLC]{{1,6}}|[ivx]{{1,5}}|[{_NUMERALS}]{{1,4}}"
-)
+_ENUMERATOR = re.compile(rf"\d{{1,4}}(?:\.\d{{1,3}}){{0,6}}|[a-zA-Z]|[IVXLC]{{1,6}}|[ivx]{{1,5}}|[{_NUMERALS}]{{1,4}}")
 _LABEL = re.compile(
     r"(?:Step|Article|Section|Chapter|Clause|Part|Rule|Figure|Table|Annex|Appendix|Example|Question|Note)"
     r"\s(?:\d{1,3}(?:\.\d{1,3}){0,4}|[A-Z])"
@@ -233,12 +231,7 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
         if opening:
             after, following, ahead, closed = opening, opening, "“", text[opening - 1] not in _STOPS
     glued = following == after
-    if (
-        ahead in _QUOTES_CLOSED
-        and not glued
-        and not wrapped
-        and _closes_after_space(text, begin, at, following)
-    ):
+    if ahead in _QUOTES_CLOSED and not glued and not wrapped and _closes_after_space(text, begin, at, following):
         return following + 1
     if closed and not wrapped and _quotation_goes_on(text, after, following):
         return 0

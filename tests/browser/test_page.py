@@ -12,9 +12,7 @@ import pytest
 
 from qchunker.view.page import render_page
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="browser tests need Playwright: pip install playwright"
-)
+sync_api = pytest.importorskip("playwright.sync_api", reason="browser tests need Playwright: pip install playwright")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -34,9 +32,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-HOSTILE = (
-    "<img src=x onerror=\"window.ran=1\"></script><script>window.ran=1</script><a href='http://example.org'>"
-)
+HOSTILE = "<img src=x onerror=\"window.ran=1\"></script><script>window.ran=1</script><a href='http://example.org'>"
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (color) => {
@@ -290,10 +286,7 @@ def test_ids_and_labels_are_sound(open_page: Open) -> None:
 def test_ten_thousand_chunks_stay_usable(open_page: Open) -> None:
     text = "All work and no play makes a dull day. " * 13
     document = {"doc_id": "d", "text": text * 10_000}
-    chunks = [
-        {"doc_id": "d", "start": i * len(text), "end": (i + 1) * len(text), "cut": "size"}
-        for i in range(10_000)
-    ]
+    chunks = [{"doc_id": "d", "start": i * len(text), "end": (i + 1) * len(text), "cut": "size"} for i in range(10_000)]
     page = open_page(([document], chunks))
     assert page.locator(".chunk").count() == 10_000
     page.keyboard.press("j")

@@ -15,8 +15,9 @@ from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 import qchunker
 from qchunker.errors import ParseError
-from qchunker.parsing import office
-from qchunker.parsing.office import DOCX, EPUB, PDF, PPTX, XLSX, extract
+from qchunker.parsing import office, parse_source
+from qchunker.parsing.epub import MEDIA_TYPE as EPUB
+from qchunker.parsing.office import DOCX, PDF, PPTX, XLSX
 from qchunker.types import Source
 
 ALL = [PDF, DOCX, PPTX, XLSX, EPUB]
@@ -57,9 +58,10 @@ def _pdf(text: str) -> bytes:
 
 def _refused(data: bytes, media_type: str) -> ParseError:
     with pytest.raises(ParseError) as caught:
-        extract(Source("bad.bin", data), media_type)
+        parse_source(Source("bad.bin", data), media_type=media_type)
     assert caught.value.source == "bad.bin"
     assert "bad.bin" in str(caught.value)
+    assert caught.value.hint
     return caught.value
 
 
@@ -177,10 +179,10 @@ def test_zip_bomb_is_refused_before_it_fills_the_memory(media_type: str, tmp_pat
         "import resource, sys\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_LIMIT_BYTES}, {MEMORY_LIMIT_BYTES}))\n"
         "from qchunker.errors import ParseError\n"
-        "from qchunker.parsing.office import extract\n"
+        "from qchunker.parsing import parse_source\n"
         "from qchunker.types import Source\n"
         "try:\n"
-        "    extract(Source('bomb', open(sys.argv[1], 'rb').read()), sys.argv[2])\n"
+        "    parse_source(Source('bomb', open(sys.argv[1], 'rb').read()), media_type=sys.argv[2])\n"
         "except ParseError as error:\n"
         "    print(error, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import documents
 
 from qchunker import CHUNKERS, ChunkingConfig, Document, QChunkerError, chunk, from_text
+from strategies import documents
 
 configs = st.builds(
     ChunkingConfig,

@@ -23,9 +23,7 @@ def _removed(pages: list[str]) -> list[str]:
 
 
 def _page(number: int, header: str = "", footer: str = "") -> str:
-    body = [
-        f"Body line {word} of part {chr(96 + number)} runs on." for word in ("one", "two", "three", "four")
-    ]
+    body = [f"Body line {word} of part {chr(96 + number)} runs on." for word in ("one", "two", "three", "four")]
     return "\n".join(filter(None, [header, *body, footer]))
 
 
@@ -62,9 +60,7 @@ def test_unmistakable_page_marks_need_no_repetition(mark: str) -> None:
     assert _removed([_page(1, header=mark), _page(2)]) == [mark]
 
 
-@pytest.mark.parametrize(
-    "line", ["Page 4 of 60 shows the valve.", "第3页的表格", "12", "iv", "1.2", "- item 12"]
-)
+@pytest.mark.parametrize("line", ["Page 4 of 60 shows the valve.", "第3页的表格", "12", "iv", "1.2", "- item 12"])
 def test_a_line_that_only_resembles_a_page_mark_stays(line: str) -> None:
     assert _removed([_page(1, footer=line), _page(2)]) == []
 
@@ -94,9 +90,7 @@ def test_header_that_carries_the_page_number_beside_a_changing_title() -> None:
 
 
 def test_numbered_headings_at_page_tops_stay() -> None:
-    pages = [
-        _page(n, header=f"{n} {title}") for n, title in enumerate(["Scope", "Terms", "Rules", "Checks"], 1)
-    ]
+    pages = [_page(n, header=f"{n} {title}") for n, title in enumerate(["Scope", "Terms", "Rules", "Checks"], 1)]
     assert _removed(pages) == []
 
 
@@ -116,9 +110,7 @@ def test_two_lines_of_header_are_both_removed_but_nothing_behind_body_text() -> 
 @pytest.mark.parametrize("header", ["| Part | Torque |", "Part\tTorque\tUnit", "零件  扭矩  单位"])
 def test_table_header_repeated_on_continuation_pages_stays(header: str) -> None:
     middle = f"Intro text.\nMore text.\nThird line.\n{header}\nrow a\nrow b\nrow c\nrow d"
-    tops = [
-        f"{header}\nbolt {7 * n % 5}\nnut {3 * n % 4}\nwasher {n * n}\npin {9 - n * n}" for n in range(1, 4)
-    ]
+    tops = [f"{header}\nbolt {7 * n % 5}\nnut {3 * n % 4}\nwasher {n * n}\npin {9 - n * n}" for n in range(1, 4)]
     plain = [_page(n) for n in range(4, 12)]
     assert _removed([middle, *tops, *plain]) == []
 
@@ -177,9 +169,7 @@ def test_interleaved_columns_are_suspected_and_ordinary_pages_are_not() -> None:
         ]
     )
     assert looks_interleaved([f"the spec- moved the ship {word} again" for word in ("one", "two", "three")])
-    assert not looks_interleaved(
-        [f"An ordinary line {word} of running text." for word in ("one", "two", "three")]
-    )
+    assert not looks_interleaved([f"An ordinary line {word} of running text." for word in ("one", "two", "three")])
     assert not looks_interleaved(["pre- and post-processing of the whole text"] * 5)
 
 

@@ -21,8 +21,9 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # type: ignore[import-unt
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from qchunker.errors import ParseError, UnsupportedFormatError
+from qchunker.parsing.epub import parse_epub
 from qchunker.parsing.numbering import spell
-from qchunker.parsing.office import DOCX, EPUB, PDF, PPTX, XLSX, Extracted, extract
+from qchunker.parsing.office import DOCX, PDF, PPTX, XLSX, Extracted, extract
 from qchunker.parsing.pdf import Hint, clean
 from qchunker.types import Source
 
@@ -59,13 +60,9 @@ def _page_of(extracted: Extracted, words: str) -> int:
 
 class TestPdf:
     def test_chinese_and_english_text_with_line_breaks(self) -> None:
-        found = _pdf(
-            [["第一章 总则", "本标准规定了泵的要求，", "适用于 3.5 MPa 以下。"], ["The valve is open."]]
-        )
+        found = _pdf([["第一章 总则", "本标准规定了泵的要求，", "适用于 3.5 MPa 以下。"], ["The valve is open."]])
         assert found.markup == "plain"
-        assert (
-            found.text == "第一章 总则\n本标准规定了泵的要求，\n适用于 3.5 MPa 以下。\n\nThe valve is open."
-        )
+        assert found.text == "第一章 总则\n本标准规定了泵的要求，\n适用于 3.5 MPa 以下。\n\nThe valve is open."
         assert found.page_starts == (0, found.text.index("The"))
 
     def test_furniture_goes_sentences_continue_and_blank_pages_count(self) -> None:
@@ -106,15 +103,10 @@ class TestPdf:
         assert "hyphenation" in _kinds(found)
 
     def test_contents_pages_go_and_lists_with_leaders_stay(self) -> None:
-        contents = [
-            f"{n}.1 Part {word} {'. ' * 20}{n}" for n, word in enumerate(["one", "two", "three", "four"], 1)
-        ]
+        contents = [f"{n}.1 Part {word} {'. ' * 20}{n}" for n, word in enumerate(["one", "two", "three", "four"], 1)]
         prices = [f"{word} {'.' * 20} {price}" for word, price in (("Tea", 90), ("Pie", 12), ("Cake", 45))]
         found = _pdf([["Contents", *contents], ["Body text.", "More of it.", "And more."], prices, ["End."]])
-        assert (
-            found.text
-            == "Contents\nBody text.\nMore of it.\nAnd more.\n\nTea ... 90\nPie ... 12\nCake ... 45\nEnd."
-        )
+        assert found.text == "Contents\nBody text.\nMore of it.\nAnd more.\n\nTea ... 90\nPie ... 12\nCake ... 45\nEnd."
         assert "dropped_text" in _kinds(found)
 
     def test_layout_headings_get_blank_lines(self) -> None:
@@ -264,9 +256,7 @@ class TestXlsx:
         sheet.title = "价格表"
         sheet.append(["2024 价格"])
         sheet.append(["编号", "day", "at", "hour", "part|name", "price"])
-        sheet.append(
-            ["007", datetime.date(2024, 3, 5), datetime.datetime(2024, 3, 5, 13, 30), datetime.time(8, 15)]
-        )
+        sheet.append(["007", datetime.date(2024, 3, 5), datetime.datetime(2024, 3, 5, 13, 30), datetime.time(8, 15)])
         sheet["E3"], sheet["F3"] = "a < b\n# c", 12.5
         book.create_sheet("Second")["B2"] = "offset"
         book.create_sheet("Empty")
@@ -311,9 +301,7 @@ def _zip(parts: dict[str, str]) -> bytes:
 def _book(chapters: dict[str, str], spine: list[str]) -> dict[str, str]:
     items = "".join(f'<item id="{n}" href="{name.replace(" ", "%20")}"/>' for n, name in enumerate(chapters))
     order = "".join(f'<itemref idref="{list(chapters).index(name)}"/>' for name in spine)
-    meta = (
-        '<metadata xmlns:dc="dc"><dc:title>书 &amp; Book</dc:title><dc:creator>李四</dc:creator></metadata>'
-    )
+    meta = '<metadata xmlns:dc="dc"><dc:title>书 &amp; Book</dc:title><dc:creator>李四</dc:creator></metadata>'
     return {
         "META-INF/container.xml": '<container><rootfile full-path="O/p.opf"/></container>',
         "O/p.opf": f"<package>{meta}<manifest>{items}</manifest><spine>{order}</spine></package>",
@@ -328,29 +316,38 @@ class TestEpub:
     def test_chapters_in_reading_order(self) -> None:
         chapters = {
             "b.xhtml": "<h1>Chapter 2</h1><blockquote><p>quote</p></blockquote><p># no<br/>heading</p>",
-            "a a.xhtml": "<h1>第一章 A &amp; B</h1><p>R&amp;D &lt; 5&nbsp;<b>bold</b></p>"
-            "<script>bad()</script><ul><li>one<ul><li>two</li></ul></li></ul><ol><li>n</li></ol>"
+            "a a.xhtml": "<h1>第一章 A &amp; B</h1><p>R&amp;D &lt; 5 <b>bold</b></p>"
+            "<script/><a id='x'/><ul><li>one<ul><li>two</li></ul></li></ul><ol><li>n</li></ol>"
             "<pre>code\n  x</pre>"
             "<table><tr><th>H1</th><th>H2</th></tr><tr><td>a|b</td><td>c</td></tr></table>",
         }
-        found = extract(Source("a.epub", _zip(_book(chapters, ["a a.xhtml", "b.xhtml"]))), EPUB)
-        assert found.text.split("\n\n") == [
-            *("# 第一章 A & B", "R&D < 5\xa0bold", "- one", "  - two", "1. n", "```\ncode\n  x\n```"),
-            *("| H1 | H2 |\n| --- | --- |\n| a\\|b | c |", "# Chapter 2", "> quote", "\\# no\nheading"),
+        document = parse_epub(Source("a.epub", _zip(_book(chapters, ["a a.xhtml", "b.xhtml"]))))
+        assert [(block.kind, document.text[block.start : block.end]) for block in document.blocks] == [
+            ("heading", "第一章 A & B"),
+            ("paragraph", "R&D < 5 bold"),
+            ("list_item", "- one"),
+            ("list_item", "  - two"),
+            ("list_item", "1. n"),
+            ("code", "code\n  x"),
+            ("table", "| H1 | H2 |\n|---|---|\n| a\\|b | c |"),
+            ("heading", "Chapter 2"),
+            ("quote", "quote"),
+            ("paragraph", "# no\nheading"),
         ]
-        assert found.metadata == {"title": "书 & Book", "author": "李四"}
+        assert document.blocks[-1].heading_path == ("Chapter 2",)
+        assert document.metadata == {"title": "书 & Book", "author": "李四"}
 
     def test_missing_chapter_is_noted(self) -> None:
         parts = _book({"a.xhtml": "<p>text</p>", "b.xhtml": "<p>more</p>"}, ["a.xhtml", "b.xhtml"])
         del parts["O/b.xhtml"]
-        found = extract(Source("a.epub", _zip(parts)), EPUB)
-        assert found.text == "text"
-        assert _kinds(found) == ["dropped_text"]
+        document = parse_epub(Source("a.epub", _zip(parts)))
+        assert document.text == "text"
+        assert [note.kind for note in document.notes] == ["dropped_text"]
 
     def test_broken_markup_loses_no_words(self) -> None:
         parts = _book({"a.xhtml": "loose<p>one<p>two<table><tr><td>cell<p>three</div>four"}, ["a.xhtml"])
-        found = extract(Source("a.epub", _zip(parts)), EPUB)
-        assert all(word in found.text for word in ("loose", "one", "two", "cell", "three", "four"))
+        text = parse_epub(Source("a.epub", _zip(parts))).text
+        assert all(word in text for word in ("loose", "one", "two", "cell", "three", "four"))
 
 
 def test_unknown_media_type() -> None:

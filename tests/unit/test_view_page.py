@@ -42,11 +42,7 @@ def sections_of(data: Any) -> list[tuple[int | None, str]]:
 
 
 def test_hostile_text_cannot_leave_its_script_element() -> None:
-    rows = [
-        chunk(
-            0, 5, kind=HOSTILE, cut=HOSTILE, heading_path=[HOSTILE], method=HOSTILE, extra={HOSTILE: HOSTILE}
-        )
-    ]
+    rows = [chunk(0, 5, kind=HOSTILE, cut=HOSTILE, heading_path=[HOSTILE], method=HOSTILE, extra={HOSTILE: HOSTILE})]
     html = render_page([document(HOSTILE, source=HOSTILE)], rows)
     assert html.count("<script") == html.count("</script>") == 3
     assert html.count("<!--") == 0

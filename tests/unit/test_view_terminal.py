@@ -10,9 +10,7 @@ from rich.console import Console
 from qchunker.view.terminal import print_chunks, visible
 
 
-def printed(
-    text: str, *rows: dict[str, Any], width: int = 80, color: bool = False, limit: int | None = None
-) -> str:
+def printed(text: str, *rows: dict[str, Any], width: int = 80, color: bool = False, limit: int | None = None) -> str:
     console = Console(
         file=io.StringIO(),
         width=width,

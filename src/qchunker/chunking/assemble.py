@@ -30,13 +30,15 @@ def signature(config: ChunkingConfig, method: str) -> str:
     tokenizer = config.tokenizer
     unit = "chars" if tokenizer is None else tokenizer if isinstance(tokenizer, str) else "custom"
     return (
-        f"qchunker={__version__} method={method} target={config.target_chars} max={config.limit} min={config.min_chars} "
-        f"overlap={config.overlap_ratio:g} unit={unit} merge_headings={int(config.merge_headings)}"
+        f"qchunker={__version__} method={method} target={config.target_chars} max={config.limit} "
+        f"min={config.min_chars} overlap={config.overlap_ratio:g} unit={unit} merge_headings={int(config.merge_headings)}"
     )
 
 
 def fitted_path(path: tuple[str, ...], limit: int, measure: Measure) -> tuple[str, ...]:
     """The inner elements of a heading path that fit into a third of the limit."""
+    if measure.in_characters and sum(map(len, path)) + 3 * len(path) <= limit // 3:
+        return path
     for first in range(len(path)):
         if measure.whole(" > ".join(path[first:])) - measure.overhead <= limit // 3:
             return path[first:]
@@ -95,7 +97,8 @@ def _chunks_of(
     if len(units) == 1:
         return [chunk.replace(oversize="one character sequence that cannot be cut is longer than the limit")]
     parts = [
-        Piece(unit.start, unit.end, CUT_NAMES[unit.strength] if index else piece.cut) for index, unit in enumerate(units)
+        Piece(unit.start, unit.end, CUT_NAMES[unit.strength] if index else piece.cut)
+        for index, unit in enumerate(units)
     ]
     return [made for part in parts for made in _chunks_of(document, part, config, measure, None)]
 
@@ -104,10 +107,12 @@ def _surely_fits(chunk: Chunk, config: ChunkingConfig, measure: Measure) -> bool
     """A bound that needs no text; only characters add up."""
     if not measure.in_characters:
         return False
-    start = chunk.lead_in.start if chunk.lead_in is not None else chunk.start
-    around = sum(len(title) + 3 for title in chunk.embedded_path)
-    around += sum(end - begin + 1 for begin, end in chunk.context)
-    return chunk.end - start + around <= config.limit
+    size = chunk.end - (chunk.lead_in.start if chunk.lead_in is not None else chunk.start)
+    if chunk.embedded_path:
+        size += sum(map(len, chunk.embedded_path)) + 3 * len(chunk.embedded_path)
+    if chunk.context:
+        size += sum(end - start + 1 for start, end in chunk.context)
+    return size <= config.limit
 
 
 def _chunk(
@@ -192,7 +197,10 @@ def _lead_start(text: str, floor: int, end: int, floor_is_start: bool, budget: i
     sentences = sentence_spans(text, floor, end)
     # The first one may begin in the middle of a sentence, unless the window begins where a chunk does.
     starts = [span.start for span in (sentences if floor_is_start else sentences[1:])]
-    finer = [*(start for start, _ in clause_spans(text, floor, end)[1:]), *(start for start, _ in word_spans(text, floor, end)[1:])]
+    finer = [
+        *(start for start, _ in clause_spans(text, floor, end)[1:]),
+        *(start for start, _ in word_spans(text, floor, end)[1:]),
+    ]
     starts += [at for at in finer if not starts or at > starts[-1]]
     stop = end - (len(text[floor:end]) - len(text[floor:end].rstrip()))
     for start in starts:

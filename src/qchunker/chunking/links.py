@@ -16,8 +16,29 @@ from qchunker.sentences import sentence_spans
 from qchunker.types import Document, Link, Partition, Span
 
 # Cue words, and whether the clause that holds them limits the one it names, or is limited by it.
-_LIMITS = ("不适用", "不受", "不予适用", "例外情形", "not apply", "not applicable", "otwithstanding", "exception to", "exempt from")
-_LIMITED_BY = ("除外", "另有规定", "另有约定", "ubject to", "xcept as", "xcept for", "xcept in", "xcept where", "nless ", "不妨碍")
+_LIMITS = (
+    "不适用",
+    "不受",
+    "不予适用",
+    "例外情形",
+    "not apply",
+    "not applicable",
+    "otwithstanding",
+    "exception to",
+    "exempt from",
+)
+_LIMITED_BY = (
+    "除外",
+    "另有规定",
+    "另有约定",
+    "ubject to",
+    "xcept as",
+    "xcept for",
+    "xcept in",
+    "xcept where",
+    "nless ",
+    "不妨碍",
+)
 _WINDOW = 400
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]+"
@@ -28,7 +49,8 @@ _NUMBER = re.compile(
 )
 _RELATIVE = re.compile(
     r"前[款条條项項]|上[款条條项項]|(?:前述|上述|以上|前列)(?:规定|條款|条款|情形|义务|责任|约定)|"
-    r"\b(?:the|this) (?:preceding|foregoing|previous|above)(?: (?:paragraph|clause|section|sentence|provision|rule|obligation)s?)?|"
+    r"\b(?:the|this) (?:preceding|foregoing|previous|above)"
+    r"(?: (?:paragraph|clause|section|sentence|provision|rule|obligation)s?)?|"
     r"\b(?:paragraph|clause|section|provision)s? above\b",
     re.IGNORECASE,
 )
@@ -79,7 +101,9 @@ def _references(document: Document) -> Iterator[_Reference]:
         own = _OWN_NUMBER.match(text)
         at = own.end() if own else 0
         targets = [
-            clauses.named(match, sentence.start) for match in _NUMBER.finditer(text, at) if not _is_quantity(text, match)
+            clauses.named(match, sentence.start)
+            for match in _NUMBER.finditer(text, at)
+            if not _is_quantity(text, match)
         ]
         if _RELATIVE.search(text, at):
             targets.append(clauses.before(sentence.start))
@@ -116,7 +140,11 @@ def _is_quantity(text: str, match: re.Match[str]) -> bool:
     if match["dotted"] is None:
         return False
     following = text[match.end() : match.end() + 2].strip()
-    return not (following == "" or following[0] in ",.;:，。；：)）款条的规" or text[match.end() :].lstrip().startswith(("does", "shall", "is not", "do not", "不")))
+    return not (
+        following == ""
+        or following[0] in ",.;:，。；：)）款条的规"
+        or text[match.end() :].lstrip().startswith(("does", "shall", "is not", "do not", "不"))
+    )
 
 
 class _Clauses:
@@ -172,4 +200,3 @@ def _number(text: str) -> int:
             total += max(digit, 1) * {"十": 10, "百": 100}[char]
             digit = 0
     return total + digit
-

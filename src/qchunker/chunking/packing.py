@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import regex
@@ -48,9 +49,7 @@ def text_units(text: str, start: int, end: int, strength: int, limit: int, measu
     yield from _finer(text, start, end, strength, limit, measure, 0)
 
 
-def _finer(
-    text: str, start: int, end: int, strength: int, limit: int, measure: Measure, level: int
-) -> Iterator[Unit]:
+def _finer(text: str, start: int, end: int, strength: int, limit: int, measure: Measure, level: int) -> Iterator[Unit]:
     size = measure.span(text, start, end)
     if size <= limit:
         yield Unit(start, end, strength, size)
@@ -89,7 +88,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     # A break is forced when the next word would not have fitted into the width.
     forced = sum(
         line_end - line_start + 1 + _first_word(text, next_start) > width
-        for (line_start, line_end), (next_start, _) in zip(lines, lines[1:], strict=False)
+        for (line_start, line_end), (next_start, _) in pairwise(lines)
     )
     return [] if width <= 160 and forced > 0.5 * (len(lines) - 1) and width >= 40 else lines
 
@@ -115,9 +114,7 @@ def _clauses(text: str, start: int, end: int) -> list[tuple[int, int]]:
 _LEVELS = ((LINE, _lines), (SENTENCE, _sentences), (CLAUSE, _clauses), (WORD, word_spans))
 
 
-def _graphemes(
-    text: str, start: int, end: int, strength: int, limit: int, measure: Measure
-) -> Iterator[Unit]:
+def _graphemes(text: str, start: int, end: int, strength: int, limit: int, measure: Measure) -> Iterator[Unit]:
     """Pieces of one long word, as long as allowed, never inside a grapheme (unless one alone is too long)."""
     at, first = start, True
     while at < end:

@@ -33,5 +33,3 @@ def _units(text: str, limit: int, measure: Measure) -> Iterator[Unit]:
         else:
             yield from text_units(text, start, end, SENTENCE, limit, measure)
         before = end
-
-

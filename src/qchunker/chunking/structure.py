@@ -30,12 +30,14 @@ def structure(document: Document, config: ChunkingConfig) -> Partition:
     """
     measure = Measure.of_config(config)
     cutter = _Cutter(document, config, measure)
-    pieces = [piece for section in _sections(document.blocks, config.merge_headings) for piece in cutter.pieces(section)]
+    pieces = [
+        piece for section in _sections(document.blocks, config.merge_headings) for piece in cutter.pieces(section)
+    ]
     return assemble(document, join_small(document, pieces, config, measure), config, measure, "structure")
 
 
 def _sections(blocks: tuple[Block, ...], merge: bool) -> Iterator[tuple[Block, ...]]:
-    """Runs of blocks that a chunk may not reach across: a heading, the deeper headings that follow at once, the body."""
+    """Runs of blocks that a chunk may not reach across: a heading, deeper ones that follow at once, the body."""
     if merge:
         if blocks:
             yield blocks
@@ -67,19 +69,20 @@ class _Cutter:
         self.config = config
         self.measure = measure
         self.limit = config.limit - measure.overhead
+        self._prefixes: dict[tuple[str, ...], int] = {}
 
     def pieces(self, section: tuple[Block, ...]) -> Iterator[Piece]:
         start, end = section[0].start, section[-1].end
         cut = "heading" if section[0].kind == "heading" and start > 0 else "start" if start == 0 else "block"
         path = section[-1].heading_path
-        prefix = self._prefix(path)
         whole = self.measure.span(self.text, start, end)
+        prefix = self._prefix(path)
         if whole <= min(self.config.target_chars, self.limit - prefix) and section[0].kind != "record":
             yield Piece(start, end, cut)
             return
         room = max(1, self.limit - prefix)
         # A block of up to the target stays whole; where there is a choice, room is left for the lead-in.
-        units = list(self._units(section, min(self.config.target_chars, room), room))
+        units = self._units(section, min(self.config.target_chars, room), room)
         packed = max(1, int(self.config.target_chars * (1 - self.config.overlap_ratio)))
         for first, stop in pack(units, min(packed, room)):
             name = cut if first == 0 else CUT_NAMES[units[first].strength]
@@ -88,32 +91,41 @@ class _Cutter:
             yield Piece(units[first].start, units[stop - 1].end, name)
 
     def _prefix(self, path: tuple[str, ...]) -> int:
-        shown = fitted_path(path, self.limit, self.measure)
-        return self.measure.whole(" > ".join(shown)) - self.measure.overhead + 1 if shown else 0
+        """Size of the headings that stand in front of a piece of this section."""
+        if path not in self._prefixes:
+            shown = " > ".join(fitted_path(path, self.limit, self.measure))
+            self._prefixes[path] = self.measure.span(shown, 0, len(shown)) + 1 if shown else 0
+        return self._prefixes[path]
 
     def _is_row(self, start: int) -> bool:
         blocks = self.document.blocks_in(start, start + 1)
         return bool(blocks) and blocks[0].kind in ("table", "record")
 
-    def _units(self, section: tuple[Block, ...], target: int, room: int) -> Iterator[Unit]:
+    def _units(self, section: tuple[Block, ...], target: int, room: int) -> list[Unit]:
+        text, span = self.text, self.measure.span
+        units: list[Unit] = []
         glued_from = section[0].start
         for index, block in enumerate(section):
+            kind, start, end = block[:3]
             strength = self._strength(section, index)
             if strength != GLUED:
-                glued_from = block.start
-            lead = self.measure.span(self.text, glued_from, block.start) if glued_from < block.start else 0
-            header = self._header(block, room)
-            if block.kind in ATOMIC_KINDS:
-                yield from self._atomic(block, strength, target, room - lead, header)
-            elif block.kind == "record":
-                size = self.measure.span(self.text, block.start, block.end)
-                if size <= room - header:
-                    yield Unit(block.start, block.end, strength, size, header)
-                else:
-                    yield from text_units(self.text, block.start, block.end, strength, target, self.measure)
+                glued_from = start
+            lead = span(text, glued_from, start) if glued_from < start else 0
+            size = span(text, start, end)
+            header = self._header(block, room) if block.header is not None else 0
+            if kind in ATOMIC_KINDS:
+                whole, part = room - lead, target - header
+            elif kind == "record":
+                whole, part = room - header, target
             else:
-                allowed = target - lead if lead < target // 2 else target
-                yield from text_units(self.text, block.start, block.end, strength, allowed, self.measure)
+                whole = part = target - lead if lead < target // 2 else target
+            if size <= whole:
+                units.append(Unit(start, end, strength, size, header if kind == "record" else 0))
+            elif kind in ATOMIC_KINDS:
+                units.extend(self._parts(block, strength, max(1, part), header))
+            else:
+                units.extend(text_units(text, start, end, strength, max(1, part), self.measure))
+        return units
 
     def _strength(self, section: tuple[Block, ...], index: int) -> int:
         """Strength of the boundary in front of a block."""
@@ -143,19 +155,13 @@ class _Cutter:
         size = self.measure.span(self.text, *block.header) + 1
         return size if size <= room // 2 else 0
 
-    def _atomic(self, block: Block, strength: int, target: int, room: int, header: int) -> Iterator[Unit]:
-        """A table or code block as one unit, else as parts of whole rows or lines."""
-        size = self.measure.span(self.text, block.start, block.end)
-        if size <= room:
-            yield Unit(block.start, block.end, strength, size)
-            return
-        rows = list(self._rows(block, max(1, target - header)))
-        first = True
-        for begin, stop in pack(rows, max(1, target - header)):
+    def _parts(self, block: Block, strength: int, limit: int, header: int) -> Iterator[Unit]:
+        """A table or code block that is too long, as parts of whole rows or lines."""
+        rows = list(self._rows(block, limit))
+        for begin, stop in pack(rows, limit):
             start, end = rows[begin].start, rows[stop - 1].end
-            size = self.measure.span(self.text, start, end)
-            yield Unit(start, end, strength if first else ITEM if block.kind == "table" else LINE, size + header)
-            first = False
+            yield Unit(start, end, strength, self.measure.span(self.text, start, end) + header)
+            strength = ITEM if block.kind == "table" else LINE
 
     def _rows(self, block: Block, limit: int) -> Iterator[Unit]:
         """Rows of a table or lines of code; the header rows and the first row stay together."""

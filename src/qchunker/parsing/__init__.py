@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from qchunker.errors import ParseError, UnsupportedFormatError
-from qchunker.parsing import office
+from qchunker.parsing import epub, office
 from qchunker.parsing.csv import csv_document, parse_csv
 from qchunker.parsing.encoding import clean_text
 from qchunker.parsing.html import html_document, parse_html
@@ -34,7 +34,7 @@ _MEDIA_TYPES = {
     ".docx": office.DOCX,
     ".pptx": office.PPTX,
     ".xlsx": office.XLSX,
-    ".epub": office.EPUB,
+    ".epub": epub.MEDIA_TYPE,
 }
 _DECODED: dict[str, Callable[[str, str, tuple[Note, ...]], Document]] = {
     "text/plain": text_document,
@@ -60,7 +60,8 @@ PARSERS: dict[str, Callable[[Source], Document]] = {
     "text/markdown": parse_markdown,
     "text/html": parse_html,
     "text/csv": parse_csv,
-    **{kind: _parse_office(kind) for kind in (office.PDF, office.DOCX, office.PPTX, office.XLSX, office.EPUB)},
+    **{kind: _parse_office(kind) for kind in (office.PDF, office.DOCX, office.PPTX, office.XLSX)},
+    epub.MEDIA_TYPE: epub.parse_epub,
 }
 
 
@@ -79,7 +80,9 @@ def parse_source(source: Source, *, media_type: str | None = None, selector: str
     kind = media_type or media_type_of(source)
     parser = PARSERS.get(kind)
     if parser is None:
-        raise UnsupportedFormatError(f"{source.name}: no parser for {kind}", hint=f"known: {', '.join(sorted(PARSERS))}")
+        raise UnsupportedFormatError(
+            f"{source.name}: no parser for {kind}", hint=f"known: {', '.join(sorted(PARSERS))}"
+        )
     if kind == "text/html":
         return parse_html(source, selector)
     return parser(source)
@@ -98,7 +101,9 @@ def media_type_of(source: Source) -> str:
     if head.startswith(b"%PDF-"):
         return office.PDF
     if head.startswith(b"PK\x03\x04"):
-        raise ParseError(source.name, "a zip archive of unknown kind", hint="give it the file name ending of its format")
+        raise ParseError(
+            source.name, "a zip archive of unknown kind", hint="give it the file name ending of its format"
+        )
     if head[:64].lower().startswith((b"<!doctype html", b"<html")):
         return "text/html"
     return "text/plain"

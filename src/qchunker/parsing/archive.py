@@ -75,7 +75,9 @@ class Archive:
         if info is None:
             raise ParseError(self.source.name, f"not a {self.kind} file: it has no part {name!r}")
         if info.file_size > MAX_PART_BYTES:
-            raise ParseError(self.source.name, f"part {name!r} is too large: {info.file_size} bytes")
+            raise ParseError(
+                self.source.name, f"part {name!r} is too large: {info.file_size} bytes", hint="split the file"
+            )
         try:
             return self._zip.read(info)
         except _READ_ERRORS as error:

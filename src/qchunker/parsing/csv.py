@@ -30,9 +30,7 @@ def parse_csv(source: Source) -> Document:
     return csv_document(text, source.name, notes, {"encoding": encoding})
 
 
-def csv_document(
-    text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None
-) -> Document:
+def csv_document(text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None) -> Document:
     """The document of a table that is already decoded."""
     delimiter = "\t" if name.lower().endswith(".tsv") else _delimiter(text)
     found = list(notes)
@@ -43,9 +41,7 @@ def csv_document(
         message = f"quoting is broken ({error}); every line was taken as a record"
         found.append(Note("doubtful_records", message))
     if len(spans) < 2:
-        raise ParseError(
-            name, "the table has a header but no rows", hint="add rows, or remove the file from the input"
-        )
+        raise ParseError(name, "the table has a header but no rows", hint="add rows, or remove the file from the input")
     header = spans[0]
     blocks = [Block("record", *header), *(Block("record", *span, header=header) for span in spans[1:])]
     media_type = "text/tab-separated-values" if delimiter == "\t" else "text/csv"

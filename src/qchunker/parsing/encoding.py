@@ -79,9 +79,9 @@ def _encoding_of(name: str, data: bytes) -> tuple[str, bytes]:
     damage = _damage(data, "utf-8")
     if damage == 0:
         return "utf-8", data
-    encoding = _wide_encoding(sample) or _multibyte_encoding(sample)
-    if encoding is not None and _damage(data, encoding) <= _MAX_DAMAGE_RATIO * len(data):
-        return encoding, data
+    guess = _wide_encoding(sample) or _multibyte_encoding(sample)
+    if guess is not None and _damage(data, guess) <= _MAX_DAMAGE_RATIO * len(data):
+        return guess, data
     if damage <= _MAX_DAMAGE_RATIO * len(data):
         return "utf-8", data
     if _damage(data, "cp1252") == 0:

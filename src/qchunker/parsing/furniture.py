@@ -49,9 +49,7 @@ _NUMBER_LAST = re.compile(r"(?:^|[-–—|\s])(\d{1,5}|[ivxlcIVXLC]{1,8})[-–�
 _TABLE_ROW = re.compile(r"[|｜\t]|\S {2,}\S.*\S {2,}\S")
 _PAGE_REFERENCE = re.compile(r"(?:\d{1,4}|[ivxlcIVXLC]{1,8}|[A-Z][-–.]?\d{1,3}(?:[-–.]\d{1,3})?)$")
 # The number of a chapter may happen to be that of its page.
-_NUMBERED_UNIT = re.compile(
-    r"(?:chapter|part|section|appendix|article|figure|table)\s+\S{1,6}$", re.IGNORECASE
-)
+_NUMBERED_UNIT = re.compile(r"(?:chapter|part|section|appendix|article|figure|table)\s+\S{1,6}$", re.IGNORECASE)
 _WIDE_GAP = re.compile(r"\S( {3,})\S")
 _MID_LINE_HYPHEN = re.compile(r"[a-z]{2,}- (?!and\b|or\b|to\b)[a-z]{2,} ")
 

@@ -101,7 +101,9 @@ _QUANTITY = re.compile(r"^\W*[0-9][0-9.,\s]*[^\s\u3400-\u9fff]{0,4}$")
 _DIALOGUE = re.compile(
     r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
 )
-_LIST_ITEM = re.compile(rf"{_SP}*(?:[-*+•·‣●○■□▪–]{_SP}|[（(]?[0-9０-９]{{1,3}}[)）]|[（(]?[a-zA-Z][)）]{_SP}|[①-⑳]|[ivx]+[.)]{_SP}|[a-z]\.{_SP})")
+_LIST_ITEM = re.compile(
+    rf"{_SP}*(?:[-*+•·‣●○■□▪–]{_SP}|[（(]?[0-9０-９]{{1,3}}[)）]|[（(]?[a-zA-Z][)）]{_SP}|[①-⑳]|[ivx]+[.)]{_SP}|[a-z]\.{_SP})"
+)
 
 
 def numbering(line: str) -> Numbering | None:
@@ -111,8 +113,8 @@ def numbering(line: str) -> Numbering | None:
         return None
     form, rank, weak = _form_of(match)
     body = _SEPARATOR.match(line, match.end())
-    assert body is not None  # the pattern matches the empty string
-    return Numbering(form, rank, match.group().strip(), body.end(), weak)
+    end = body.end() if body is not None else match.end()
+    return Numbering(form, rank, match.group().strip(), end, weak)
 
 
 def _form_of(match: re.Match[str]) -> tuple[str, int, bool]:

@@ -16,18 +16,25 @@ from qchunker.parsing.outline import HeadingStack
 from qchunker.types import Block, Document, Note, Source, Span
 
 _SKIPPED = frozenset(
-    "script style noscript template svg head iframe object embed canvas audio video form button select input "
-    "textarea nav aside dialog map math-renderer link meta title base area img picture source track".split()
+    """
+    area aside audio base button canvas dialog embed form head iframe img input link map math-renderer meta
+    nav noscript object picture script select source style svg template textarea title track video
+    """.split()
 )
 _BLOCKS = frozenset(
-    "address article blockquote body center dd details div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
-    "header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot th thead tr ul caption".split()
+    """
+    address article blockquote body caption center dd details div dl dt fieldset figcaption figure footer h1
+    h2 h3 h4 h5 h6 header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot
+    th thead tr ul
+    """.split()
 )
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Class words and roles by which page generators mark what is around the text.
 _FURNITURE = frozenset(
-    "nav navbar navigation navheader navfooter breadcrumb breadcrumbs sidebar sphinxsidebar related skip-link "
-    "skiplink headerlink site-header site-footer page-footer cookie-banner toc-sidebar pagination".split()
+    """
+    breadcrumb breadcrumbs cookie-banner headerlink nav navbar navfooter navheader navigation page-footer
+    pagination related sidebar site-footer site-header skip-link skiplink sphinxsidebar toc-sidebar
+    """.split()
 )
 _FURNITURE_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "complementary"})
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
@@ -85,6 +92,21 @@ def html_document(
         found["title"] = _SPACE.sub(" ", title.text()).strip()
     dropped = _dropped(tree, text, writer.skipped)
     return Document(text, tuple(_place(writer.drafts, text)), name, "text/html", (*notes, *dropped), found)
+
+
+def pages_document(
+    pages: Sequence[str], name: str, media_type: str, notes: Sequence[Note], metadata: dict[str, str]
+) -> Document:
+    """The document of several pages read one after the other, such as the chapters of a book."""
+    writer = _Writer(name)
+    for page in pages:
+        body = LexborHTMLParser(page).body
+        if body is not None:
+            writer.write(body)
+    text = "".join(writer.parts)
+    if not text.strip():
+        raise ParseError(name, "the file has no text", hint="pictures of text need OCR first")
+    return Document(text, tuple(_place(writer.drafts, text)), name, media_type, tuple(notes), metadata)
 
 
 def _with_declared_charset(source: Source) -> Source:
@@ -150,7 +172,9 @@ class _Writer:
                 continue
             depth += 1
             if depth > _MAX_DEPTH:
-                raise ParseError(self._name, f"elements are nested more than {_MAX_DEPTH} deep", hint="the markup is broken")
+                raise ParseError(
+                    self._name, f"elements are nested more than {_MAX_DEPTH} deep", hint="the markup is broken"
+                )
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(list(_children(node))))
         self._flush()
@@ -277,7 +301,7 @@ def _is_furniture(node: LexborNode) -> bool:
 
 
 def _fold(text: str) -> str:
-    """White space as a browser shows it; ``\\v`` stands for a line break of the source."""
+    """White space as a browser shows it; ``\v`` stands for a line break of the source."""
     lines = (_SPACE.sub(" ", line).strip(" ") for line in text.split("\v"))
     return "\n".join(line for line in lines if line).strip()
 

@@ -27,7 +27,9 @@ class _Cell(NamedTuple):
 def table_rows(table: LexborNode) -> Table | None:
     """Rows of a data table; None for a table that only lays out other content."""
     attributes = table.attributes
-    if attributes.get("role") in ("presentation", "none") or table.css_first("table table, td h1, td h2, td h3, td pre"):
+    if attributes.get("role") in ("presentation", "none") or table.css_first(
+        "table table, td h1, td h2, td h3, td pre"
+    ):
         return None
     rows = table.css("tr")
     grid, in_head = _grid(rows)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_LOOKS_LIKE_STRUCTURE = re.compile(
-    r"#{1,6}(?:\s|$)|>|`{3}|~{3}|\||<[A-Za-z/!?]|[-=_*](?:[ \t]*[-=_*]){2,}\s*$"
-)
+_LOOKS_LIKE_STRUCTURE = re.compile(r"#{1,6}(?:\s|$)|>|`{3}|~{3}|\||<[A-Za-z/!?]|[-=_*](?:[ \t]*[-=_*]){2,}\s*$")
 
 
 def paragraph(text: str) -> str:

@@ -1,4 +1,4 @@
-"""PDF, DOCX, PPTX, XLSX and EPUB bytes -> text.
+"""PDF, DOCX, PPTX and XLSX bytes -> text.
 
 PDF and XLSX are read by kreuzberg, in a process of its own with limits on time and memory; the
 zipped formats with readable XML inside are read here, because that loses less (ADR 0003). No
@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qchunker.errors import ParseError, UnsupportedFormatError
-from qchunker.parsing import docx, epub, pptx, xlsx
+from qchunker.parsing import docx, pptx, xlsx
 from qchunker.parsing.archive import Archive
 from qchunker.parsing.pdf import Hint, clean
 from qchunker.types import Note, Source
 
 PDF = "application/pdf"
-EPUB = "application/epub+zip"
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 DOCX = f"{_OPENXML}wordprocessingml.document"
 PPTX = f"{_OPENXML}presentationml.presentation"
@@ -66,10 +65,10 @@ def extract(source: Source, media_type: str) -> Extracted:
     if reader is None:
         raise UnsupportedFormatError(f"{source.name}: cannot read {media_type}")
     if not source.data:
-        raise ParseError(source.name, "the file is empty")
+        raise ParseError(source.name, "the file is empty", hint="remove it from the input")
     extracted = reader(source)
     if not extracted.text.strip():
-        raise ParseError(source.name, "the file has no text")
+        raise ParseError(source.name, "the file has no text", hint="pictures of text need OCR first")
     return extracted
 
 
@@ -107,17 +106,11 @@ def _extract_pptx(source: Source) -> Extracted:
     return Extracted(text, "markdown", page_starts, notes, archive.properties())
 
 
-def _extract_epub(source: Source) -> Extracted:
-    text, notes, metadata = epub.read_epub(Archive(source, "EPUB"))
-    return Extracted(text, "markdown", (), notes, metadata)
-
-
 _READERS: dict[str, Callable[[Source], Extracted]] = {
     PDF: _extract_pdf,
     DOCX: _extract_docx,
     PPTX: _extract_pptx,
     XLSX: _extract_xlsx,
-    EPUB: _extract_epub,
 }
 
 
@@ -138,7 +131,11 @@ def _run_native(source: Source, media_type: str, *, paged: bool) -> dict[str, An
         reason = f"reading took longer than {limit_s:.0f} s"
         raise ParseError(source.name, reason, hint="split the file") from error
     if done.returncode != 0:
-        raise ParseError(source.name, f"the reader crashed or ran out of memory: {_last_line(done.stderr)}")
+        raise ParseError(
+            source.name,
+            f"the reader crashed or ran out of memory: {_last_line(done.stderr)}",
+            hint="split the file, or save it anew",
+        )
     reply: dict[str, Any] = json.loads(done.stdout)
     if "error" in reply:
         raise _as_parse_error(source, reply["message"])

@@ -134,9 +134,7 @@ def _furniture_notes(groups: list[list[tuple[int, str]]]) -> list[Note]:
     ]
     rare = [line for found in groups if len(found) < MIN_REPEATS for line in found]
     if rare:
-        listed = ", ".join(repr(line) for _, line in rare[:MAX_LISTED]) + (
-            " ..." if len(rare) > MAX_LISTED else ""
-        )
+        listed = ", ".join(repr(line) for _, line in rare[:MAX_LISTED]) + (" ..." if len(rare) > MAX_LISTED else "")
         notes.append(Note("furniture", f"removed {len(rare)} page titles: {listed}", page=min(rare)[0]))
     return notes
 

@@ -137,9 +137,7 @@ def _graphic(archive: Archive, part: str, frame: ElementTree.Element) -> list[st
     for node in frame.iter():
         kind = local(node)
         if kind == "tbl":
-            rows = [
-                [_cell(cell) for cell in row if local(cell) == "tc"] for row in node if local(row) == "tr"
-            ]
+            rows = [[_cell(cell) for cell in row if local(cell) == "tc"] for row in node if local(row) == "tr"]
             blocks.append(table(rows))
         elif kind in ("chart", "relIds"):
             _, target = relations.get(attribute(node, "id" if kind == "chart" else "dm"), ("", ""))

@@ -37,7 +37,9 @@ class _Draft(NamedTuple):
 
 
 # Lines that may open a block inside a run of lines; everything else goes on with the block before.
-_OPENER = re.compile(r"[ \t\u00a0\u3000]*(?:[-*+•·‣●○■□▪–(（0-9０-９第附§①-⑳一二三四五六七八九十]|[A-ZＡ-Ｚ][.．\w]|[a-zA-Z]{1,4}[.)）])")
+_OPENER = re.compile(
+    r"[ \t\u00a0\u3000]*(?:[-*+•·‣●○■□▪–(（0-9０-９第附§①-⑳一二三四五六七八九十]|[A-ZＡ-Ｚ][.．\w]|[a-zA-Z]{1,4}[.)）])"
+)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*", re.MULTILINE)
 _TERMINAL = re.compile(r"[。．.!?！？;；:：…”’\"')）]$")
 _DELIMITER_ROW = re.compile(r"^[\s|:+=-]*-[\s|:+=-]*$")
@@ -58,9 +60,7 @@ def parse_text(source: Source) -> Document:
     return text_document(text, source.name, notes, {"encoding": encoding})
 
 
-def text_document(
-    text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None
-) -> Document:
+def text_document(text: str, name: str, notes: Sequence[Note] = (), metadata: dict[str, str] | None = None) -> Document:
     """The document of a plain text that is already decoded; form feeds separate its pages."""
     starts = _page_starts(text)
     furniture = furniture_spans(text, starts) if starts else []
@@ -214,10 +214,10 @@ def _run_in(line: _Line, found: Numbering) -> list[_Draft]:
 
 def _many_lines(run: list[_Line]) -> list[_Draft]:
     """Drafts of a run: headings, list items and clauses inside it open blocks of their own."""
-    if len(run) == 2 and (found := headings.numbering(run[0].text)) is not None:
-        if headings.wrapped_title(run[0].text, run[1].text, found):
-            title = headings.heading_title(run[0].text, run[1].text)
-            return [_Draft("heading", run[0].start, run[1].end, found.rank, title)]
+    found = headings.numbering(run[0].text) if len(run) == 2 else None
+    if found is not None and headings.wrapped_title(run[0].text, run[1].text, found):
+        title = headings.heading_title(run[0].text, run[1].text)
+        return [_Draft("heading", run[0].start, run[1].end, found.rank, title)]
     unwrapped = any(len(line.text) > _WRAP_CHARS for line in run)
     drafts: list[_Draft] = []
     for index, line in enumerate(run):

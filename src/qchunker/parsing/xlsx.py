@@ -24,9 +24,7 @@ def check(archive: Archive) -> None:
             archive.read_markup(name)
 
 
-def read_sheets(
-    archive: Archive, cells: Mapping[int, Sequence[Sequence[str]]]
-) -> tuple[str, tuple[Note, ...]]:
+def read_sheets(archive: Archive, cells: Mapping[int, Sequence[Sequence[str]]]) -> tuple[str, tuple[Note, ...]]:
     """Markdown of all sheets, and a note for every sheet whose cells did not arrive.
 
     Args:

@@ -150,8 +150,7 @@ def render_page(documents: Sequence[Row], chunks: Sequence[Row]) -> str:
     """
     folder = files("qchunker.view")
     template, style, script = (
-        folder.joinpath(name).read_text("utf-8").replace("\r\n", "\n")
-        for name in ("page.html", "page.css", "page.js")
+        folder.joinpath(name).read_text("utf-8").replace("\r\n", "\n") for name in ("page.html", "page.css", "page.js")
     )
     data = {
         "documents": [_document_data(document) for document in read_views(documents, chunks)],

@@ -148,9 +148,7 @@ def _print_section(
     if section.continues:
         console.print(Rule(Text(f"{chunk.number} continues"), align="left", style="dim"))
     else:
-        title = Text(
-            f"{chunk.number} · {chunk.span.start}-{chunk.span.end} · {chunk.size:,} chars", style="bold"
-        )
+        title = Text(f"{chunk.number} · {chunk.span.start}-{chunk.span.end} · {chunk.size:,} chars", style="bold")
         console.print(Rule(title, align="left", style=color))
         for line in _explanation(chunk, color, document, targets):
             console.print(line, highlight=False)
@@ -184,9 +182,7 @@ def _explanation(
     if details:
         yield Text(" · ").join(details)
     if chunk.row.get("oversize"):
-        yield Text.assemble(
-            "oversize: ", visible(str(chunk.row["oversize"]), one_line=True), style="bold yellow"
-        )
+        yield Text.assemble("oversize: ", visible(str(chunk.row["oversize"]), one_line=True), style="bold yellow")
     flags = [_FLAG_WORDS[flag] for flag in chunk.flags if flag in _FLAG_WORDS]
     if flags:
         yield Text(", ".join(flags), style="yellow")
@@ -254,9 +250,7 @@ def _print_sizes(console: Console, sizes: Sequence[int]) -> None:
         until = f"{max(sizes):,}" if index == last else f"{(index + 1) * step - 1:,}"
         label = (until if step == 1 and index < last else f"{index * step:,}-{until}").rjust(_LABEL_WIDTH - 1)
         bar = mark * math.ceil(width * count / max(counts))
-        console.print(
-            Text.assemble(label, " ", (bar, "cyan"), f" {count:,}" if count else ""), highlight=False
-        )
+        console.print(Text.assemble(label, " ", (bar, "cyan"), f" {count:,}" if count else ""), highlight=False)
 
 
 def _nice_step(least: float) -> int:
