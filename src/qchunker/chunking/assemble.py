@@ -31,7 +31,8 @@ def signature(config: ChunkingConfig, method: str) -> str:
     unit = "chars" if tokenizer is None else tokenizer if isinstance(tokenizer, str) else "custom"
     return (
         f"qchunker={__version__} method={method} target={config.target_chars} max={config.limit} "
-        f"min={config.min_chars} overlap={config.overlap_ratio:g} unit={unit} merge_headings={int(config.merge_headings)}"
+        f"min={config.min_chars} overlap={config.overlap_ratio:g} unit={unit} "
+        f"merge_headings={int(config.merge_headings)}"
     )
 
 

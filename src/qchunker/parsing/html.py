@@ -301,7 +301,7 @@ def _is_furniture(node: LexborNode) -> bool:
 
 
 def _fold(text: str) -> str:
-    """White space as a browser shows it; ``\v`` stands for a line break of the source."""
+    r"""White space as a browser shows it; ``\v`` stands for a line break of the source."""
     lines = (_SPACE.sub(" ", line).strip(" ") for line in text.split("\v"))
     return "\n".join(line for line in lines if line).strip()
 
