@@ -96,6 +96,17 @@ def test_the_size_counts_the_overlap(method: str, text: str) -> None:
     assert not any(piece.oversize for piece in partition.chunks)
 
 
+@sentence_aware
+@pytest.mark.parametrize("unit", ["Oil pump seven on every Monday.", "每周一给七号泵加油并记录当班人员姓名和时间。"])
+@pytest.mark.parametrize("gap", ["\n\n", "\n", "\r\n\r\n", "\n\n\n\n"])
+def test_white_space_between_pieces_that_just_fit_does_not_shatter_them(method: str, unit: str, gap: str) -> None:
+    limit = 3 * len(unit) + 1
+    partition = cut(from_text(gap.join([unit] * 40)), method, sizes(limit))
+    # Two fit with the white space between them, three only without: twenty chunks, not one for each unit.
+    assert len(partition.chunks) < 30
+    assert max(piece.text.count(unit) for piece in partition.chunks) == 2
+
+
 # case 53
 @methods
 @pytest.mark.parametrize("limit", range(4, 16))

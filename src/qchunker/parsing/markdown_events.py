@@ -11,6 +11,7 @@ import pyromark
 OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
 _RULE_OF_UNDERSCORES = re.compile(rb"_[ \t]*_[ \t]*_[ \t_]*(?:[\r\n]|\Z)")
 _RULE_OF_STARS = re.compile(rb"\*[ \t]*\*[ \t]*\*[ \t*]*(?:[\r\n]|\Z)")
+_UNDERLINED_DEFINITION = re.compile(rb"\]:[^\r\n]*\r?\n(?:[^\r\n]+\r?\n){0,3}[ \t]*(?:=+|-+)[ \t]*(?:[\r\n]|\Z)")
 _FENCE_WITH_TICKS = re.compile(rb"```[^\n\r`]*`")
 # Most events of a text are of these kinds, and none of them changes the block structure.
 _INLINE = frozenset({"TableCell", "Emphasis", "Strong", "Strikethrough", "Superscript", "Subscript"})
@@ -32,20 +33,25 @@ class ByteBlock(NamedTuple):
 
 def block_positions(text: str) -> list[ByteBlock]:
     """Blocks in document order. Only the outermost structure counts, but list items are told apart."""
-    return _Reader().read(pyromark.events_with_range(_without_inline_markup(text), options=OPTIONS))
+    return read_events(_without_inline_markup(text))
+
+
+def read_events(text: str) -> list[ByteBlock]:
+    """Blocks of a text as it is."""
+    return _Reader().read(pyromark.events_with_range(text, options=OPTIONS))
 
 
 def _without_inline_markup(text: str) -> str:
     """The text with inline markup overwritten by letters of the same width, so that block positions stay.
 
     Links, emphasis and code spans make most of a parser's events and no blocks. Halves the time of parsing.
-    What could also mark a block is left: brackets where there are footnotes, underscores and backticks where a
-    line could be a rule or a fence that depends on them.
+    What could also mark a block is left: brackets where there are footnotes or an underlined link definition,
+    underscores, stars and backticks where a line could be a rule or a fence that depends on them.
     """
     data = text.encode("utf-8", "surrogatepass")
     if b"\0" in data:
         return text
-    inline = b"&" if b"[^" in data else b"[]&"
+    inline = b"&" if b"[^" in data or _UNDERLINED_DEFINITION.search(data) else b"[]&"
     if _RULE_OF_UNDERSCORES.search(data) is None:
         inline += b"_"
     if _RULE_OF_STARS.search(data) is None:

@@ -245,7 +245,8 @@ def _opened(line: _Line, finished: bool, following: str, first: bool) -> list[_D
     found = headings.numbering(line.text)
     if found is None:
         return [_Draft("list_item", line.start, line.end)] if headings.list_item(line.text) else []
-    goes_on = following.lstrip()[:1].islower()
+    # A bare number may be a quantity in a wrapped sentence; 第三章 and Chapter 3 hardly ever are.
+    goes_on = following.lstrip()[:1].islower() or (not finished and found.form in ("decimal", "letter"))
     if headings.numbered_title(line.text, found) and not goes_on:
         if not found.weak:
             return _numbered(line, found)
