@@ -42,9 +42,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit code."""
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(WRONG_USAGE)
@@ -57,7 +55,7 @@ def main() -> NoReturn:
     except QChunkerError as error:
         _report(error)
         sys.exit(MISSING if isinstance(error, MissingExtraError) else WRONG_USAGE)
-    sys.exit(0)
+    sys.exit(code)
 
 
 def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:

