@@ -30,7 +30,7 @@ MEMORY_RATIO = 12.0
 
 
 class Run(NamedTuple):
-    """One process: seconds, and the peak memory above that of the interpreter with the package loaded."""
+    """One process: seconds of processor time, and the peak memory above that of the interpreter with the package loaded."""
 
     parse_s: float
     chunk_s: float
@@ -64,11 +64,11 @@ def _measure(method: str, path: str) -> Run:
     import qchunker
 
     baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
+    started = time.process_time()
     document = qchunker.parse(path)
-    parsed = time.perf_counter()
+    parsed = time.process_time()
     partition = qchunker.chunk(document, method)
-    chunked = time.perf_counter()
+    chunked = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     unit = 1 if sys.platform == "darwin" else 1024
     return Run(

@@ -207,8 +207,7 @@ def test_a_chinese_section_without_blanks_keeps_to_the_limit_and_is_cut_at_comma
     partition = cut(from_text(text, "x.md"), method, sizes(200))
     assert len(partition.chunks) > 15
     assert not any(piece.oversize for piece in partition.chunks)
-    inner = [piece for piece in texts(partition)[:-1]]
-    assert all(piece.endswith("，") for piece in inner)
+    assert all(piece.endswith("，") for piece in texts(partition)[:-1])
     if method == "structure":
         assert all(piece.heading_path for piece in partition.chunks)
 

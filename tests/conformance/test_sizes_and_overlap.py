@@ -107,6 +107,20 @@ def test_white_space_between_pieces_that_just_fit_does_not_shatter_them(method: 
     assert max(piece.text.count(unit) for piece in partition.chunks) == 2
 
 
+@sentence_aware
+@pytest.mark.parametrize("target", [150, 300, 700])
+@pytest.mark.parametrize("overlap", [0, 0.15])
+def test_a_limit_as_small_as_the_target_shatters_no_section(method: str, target: int, overlap: float) -> None:
+    sentence = "The relief valve {:02d} is tested once in every quarter of the year by the crew."
+    body = "\n\n".join(sentence.format(number) for number in range(60))
+    config = ChunkingConfig(target_chars=target, max_chars=target, overlap_ratio=overlap)
+    partition = cut(from_text(f"# Title of the section\n\n{body}\n", "x.md"), method, config)
+    assert "valve 00" in partition.chunks[0].text, "the heading was parted from its body"
+    # No piece has to be less than half full.
+    room = target * (1 - overlap) - len("Title of the section")
+    assert len(partition.chunks) <= 2 * len(body) / room + 1
+
+
 # case 53
 @methods
 @pytest.mark.parametrize("limit", range(4, 16))

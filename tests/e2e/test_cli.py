@@ -50,7 +50,9 @@ def test_a_folder_becomes_rows_with_every_field(folder: Path, tmp_path: Path) ->
         assert row["chunk_id"] == f"{row['doc_id']}:{row['start']}-{row['end']}"
         assert set(row) >= {"kind", "heading_path", "page", "lead_in", "question", "completed_text", "added", "links"}
         assert set(row) >= {"embedding_text", "oversize", "method", "signature", "cut", "context"}
-    assert ["第一章 总则", "第一条"] in [row["heading_path"] for row in found] or any("第一条" in row["text"] for row in found)
+    assert ["第一章 总则", "第一条"] in [row["heading_path"] for row in found] or any(
+        "第一条" in row["text"] for row in found
+    )
 
 
 def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
@@ -128,7 +130,8 @@ def test_parquet_holds_the_same_rows(folder: Path, tmp_path: Path) -> None:
     import pyarrow.parquet
 
     (folder / "clauses.txt").write_text(
-        f"8.3 {'Either party may end this agreement. ' * 12}\n\n8.4 {'Clause 8.3 does not apply at sea. ' * 12}\n", encoding="utf-8"
+        f"8.3 {'Either party may end this agreement. ' * 12}\n\n8.4 {'Clause 8.3 does not apply at sea. ' * 12}\n",
+        encoding="utf-8",
     )
     lines = rows(run("chunk", folder).stdout)
     assert run("chunk", folder, "-o", tmp_path / "x.parquet").returncode == 0

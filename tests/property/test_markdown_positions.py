@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import texts
 
 from qchunker.parsing.markdown_events import block_positions, read_events
+from strategies import texts
 
 _INLINE = st.sampled_from(
     ["**bold** ", "_a_ ", "`code` ", "[link](http://x) ", "![i](y) ", "&amp; ", "***\n", "___\n", "_ _ _\n", "* * *\n", "``` a`b\n",

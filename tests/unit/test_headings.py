@@ -148,7 +148,9 @@ def test_headings_nest_by_their_numbering(text: str, path: tuple[str, ...]) -> N
     assert from_text(text).blocks[-1].heading_path == path
 
 
-@pytest.mark.parametrize("line", ["Introduction", "Safety rules:", "概述", "安全要求：", "What is a pump", "Storage and transport"])
+@pytest.mark.parametrize(
+    "line", ["Introduction", "Safety rules:", "概述", "安全要求：", "What is a pump", "Storage and transport"]
+)
 def test_a_short_line_that_stands_alone_is_a_heading(line: str) -> None:
     document = from_text(f"{line}\n\n{BODY_EN}\n")
     assert document.blocks[0].kind == "heading"
@@ -165,11 +167,18 @@ def test_the_last_line_of_a_document_is_no_heading() -> None:
 
 
 def test_a_number_in_front_of_a_wrapped_line_belongs_to_its_sentence() -> None:
-    document = from_text("The hoist is rated for a load of at most\n3.5 Tonnes and the rope for a load of\n7.4 Tonnes in all cases.\n")
+    document = from_text(
+        "The hoist is rated for a load of at most\n3.5 Tonnes and the rope for a load of\n7.4 Tonnes in all cases.\n"
+    )
     assert [block.kind for block in document.blocks] == ["paragraph"]
 
 
 def test_an_article_may_start_on_the_line_of_its_number() -> None:
     document = from_text("第十二条　仓库应当干燥。依照第八条执行。\n\n第十三条　禁止烟火。\n")
-    assert [document.text[block.start : block.end] for block in document.blocks] == ["第十二条", "仓库应当干燥。依照第八条执行。", "第十三条", "禁止烟火。"]
+    assert [document.text[block.start : block.end] for block in document.blocks] == [
+        "第十二条",
+        "仓库应当干燥。依照第八条执行。",
+        "第十三条",
+        "禁止烟火。",
+    ]
     assert document.blocks[3].heading_path == ("第十三条",)

@@ -12,6 +12,8 @@ from qchunker.types import Block, Chunk, Document, Partition, Span
 from qchunker.version import __version__
 
 _NO_BODY = frozenset({"heading", "furniture", "rule", "front_matter"})
+_CUTS_INSIDE_A_BLOCK = frozenset({"sentence", "clause", "word", "grapheme", "size"})
+_MAX_PARENT_CHARS = 120
 _PROSE = frozenset({"paragraph", "list_item", "quote", "html"})
 
 
@@ -162,9 +164,12 @@ def _context(
     while block is not None and block.header is not None and block.header.end <= piece.start and len(spans) < 6:
         if measure.span(document.text, *block.header) > (config.limit - measure.overhead) // 2:
             break
-        spans.append(block.header)
         if block.kind != "list_item":
+            spans.append(block.header)
             break
+        # The line above an item names what it belongs to; a whole paragraph there would crowd out the item.
+        if block.header.end - block.header.start <= _MAX_PARENT_CHARS:
+            spans.append(block.header)
         parents = document.blocks_in(*block.header)
         block = parents[0] if parents else None
     return tuple(reversed(spans))
@@ -173,7 +178,10 @@ def _context(
 def _with_lead_in(
     chunk: Chunk, before: Chunk | None, blocks: tuple[Block, ...], config: ChunkingConfig, measure: Measure
 ) -> Chunk:
-    """Overlap with the text before: whole sentences, else whole words; none across headings or out of tables."""
+    """Overlap with the text before: whole sentences, and inside a block else whole words.
+
+    None across headings or out of tables.
+    """
     if before is None or config.overlap_ratio == 0 or chunk.cut in ("heading", "start") or chunk.context:
         return chunk
     if blocks[0].kind not in _PROSE:
@@ -190,20 +198,21 @@ def _with_lead_in(
         if block.kind not in _PROSE:
             floor = max(floor, block.end)
             break
-    start = _lead_start(text, floor, chunk.start, floor == before.start, budget, measure)
+    words = chunk.cut in _CUTS_INSIDE_A_BLOCK
+    start = _lead_start(text, floor, chunk.start, floor == before.start, budget, measure, words)
     return chunk if start is None else chunk.replace(lead_in=start)
 
 
-def _lead_start(text: str, floor: int, end: int, floor_is_start: bool, budget: int, measure: Measure) -> Span | None:
+def _lead_start(
+    text: str, floor: int, end: int, floor_is_start: bool, budget: int, measure: Measure, words: bool
+) -> Span | None:
     sentences = sentence_spans(text, floor, end)
     # The first one may begin in the middle of a sentence, unless the window begins where a chunk does.
     starts = [span.start for span in (sentences if floor_is_start else sentences[1:])]
-    finer = [
-        *(start for start, _ in clause_spans(text, floor, end)[1:]),
-        *(start for start, _ in word_spans(text, floor, end)[1:]),
-    ]
-    starts += [at for at in finer if not starts or at > starts[-1]]
-    stop = end - (len(text[floor:end]) - len(text[floor:end].rstrip()))
+    if words:
+        finer = [*clause_spans(text, floor, end)[1:], *word_spans(text, floor, end)[1:]]
+        starts += [start for start, _ in finer if not starts or start > starts[-1]]
+    stop = floor + len(text[floor:end].rstrip())
     for start in starts:
         if start < stop and measure.span(text, start, stop) <= budget:
             return Span(start, stop)

@@ -138,7 +138,9 @@ class _Cutter:
             return GLUED if self._runs_over(section, index) else BLOCK
         ends_in_colon = self.text[before.end - 1] in ":："
         if block.kind == "list_item":
-            return GLUED if before.kind == "paragraph" and ends_in_colon else ITEM
+            leads = before.kind == "paragraph" and ends_in_colon
+            under_it = block.header is not None and block.header.start == before.start
+            return GLUED if leads or under_it else ITEM
         if block.kind == "table" and before.kind == "paragraph" and before.end - before.start <= _MAX_CAPTION_CHARS:
             return GLUED if ends_in_colon or _CAPTION.match(self.text, before.start) else BLOCK
         return ITEM if block.kind == "record" else BLOCK

@@ -21,7 +21,8 @@ class Numbering(NamedTuple):
     """A line that starts like a numbered heading or clause.
 
     ``rank`` orders the forms from outer (small) to inner. ``weak`` forms (a bare ``3`` or ``3.``)
-    are list markers as often as headings. ``body`` is the offset in the line where the title starts.
+    are list markers as often as headings. ``body`` is the offset in the line where the title starts. ``parts`` are
+    the components of a decimal number, which name the headings above it.
     """
 
     form: str
@@ -29,6 +30,7 @@ class Numbering(NamedTuple):
     number: str
     body: int
     weak: bool = False
+    parts: tuple[str, ...] = ()
 
 
 _CN = "一二三四五六七八九十百千零〇两"
@@ -114,7 +116,9 @@ def numbering(line: str) -> Numbering | None:
     form, rank, weak = _form_of(match)
     body = _SEPARATOR.match(line, match.end())
     end = body.end() if body is not None else match.end()
-    return Numbering(form, rank, match.group().strip(), end, weak)
+    number = match.group().strip()
+    parts = tuple(re.findall(r"[A-Z]|[0-9]+", ascii_digits(number))) if form in ("decimal", "letter") else ()
+    return Numbering(form, rank, number, end, weak, parts)
 
 
 def _form_of(match: re.Match[str]) -> tuple[str, int, bool]:
@@ -160,7 +164,7 @@ def numbered_title(line: str, found: Numbering) -> bool:
 
 
 def _decimal_title(title: str, found: Numbering, touching: bool) -> bool:
-    parts = [int(part) for part in re.findall(r"[0-9]+", _ascii_digits(found.number))]
+    parts = [int(part) for part in re.findall(r"[0-9]+", ascii_digits(found.number))]
     if len(parts) == 4 and max(parts) > 99:  # an IP address
         return False
     if found.form == "decimal" and (_UNIT.match(title) or (touching and _ADJACENT_UNIT.match(title))):
@@ -241,7 +245,8 @@ def join_lines(first: str, second: str) -> str:
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．", "0123456789.")
 
 
-def _ascii_digits(text: str) -> str:
+def ascii_digits(text: str) -> str:
+    """Full-width digits and stops as ASCII."""
     return text.translate(_FULL_WIDTH)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -17,13 +18,13 @@ from qchunker.types import Block, Document, Note, Source, Span
 
 _SKIPPED = frozenset(
     """
-    area aside audio base button canvas dialog embed form head iframe img input link map math-renderer meta
+    area audio base button canvas dialog embed form head iframe img input link map math-renderer meta
     nav noscript object picture script select source style svg template textarea title track video
     """.split()
 )
 _BLOCKS = frozenset(
     """
-    address article blockquote body caption center dd details div dl dt fieldset figcaption figure footer h1
+    address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer h1
     h2 h3 h4 h5 h6 header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot
     th thead tr ul
     """.split()
@@ -36,6 +37,7 @@ _FURNITURE = frozenset(
     pagination related sidebar site-footer site-header skip-link skiplink sphinxsidebar toc-sidebar
     """.split()
 )
+_BOXES = frozenset("admonition alert callout caution danger important note notecard tip warning".split())
 _FURNITURE_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "complementary"})
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
@@ -140,6 +142,15 @@ def _roots(tree: LexborHTMLParser, name: str, selector: str | None) -> list[Lexb
     return [body] if body is not None else []
 
 
+@dataclass(slots=True)
+class _List:
+    """An open list; ``term`` is the last term of a description list."""
+
+    tag: str
+    n_items: int = 0
+    term: Span | None = None
+
+
 class _Writer:
     """Walks the tree without recursion and writes text and blocks side by side."""
 
@@ -150,25 +161,28 @@ class _Writer:
         self.drafts: list[_Draft] = []
         self.skipped = 0
         self._inline: list[str] = []
-        self._lists: list[tuple[str, int]] = []  # (ol or ul, items so far)
-        self._items: list[Span | None] = []  # span of the first line of each open item
+        self._lists: list[_List] = []
+        self._items: list[Span | None] = []  # first line of each open item, of the term above a description too
+        self._marks: list[int] = []  # how many items were open when each item opened
         self._kind, self._level = "paragraph", 0
         self._quotes = 0
+        self._boxes = 0  # open notes and warnings: their titles are no headings of the text
 
     def write(self, root: LexborNode) -> None:
         """Write everything below ``root``."""
+        self._root = root
         stack: list[tuple[LexborNode, bool]] = [(root, False)]
         depth = 0
         while stack:
             node, leaving = stack.pop()
             if leaving:
                 depth -= 1
-                self._leave(str(node.tag))
+                self._leave(node)
                 continue
             if node.tag == "-text":
                 self._inline.append(node.text_content or "")
                 continue
-            if not self._enter(node, is_root=node.mem_id == root.mem_id):
+            if not self._enter(node):
                 continue
             depth += 1
             if depth > _MAX_DEPTH:
@@ -179,10 +193,14 @@ class _Writer:
             stack.extend((child, False) for child in reversed(list(_children(node))))
         self._flush()
 
-    def _enter(self, node: LexborNode, is_root: bool) -> bool:
+    def _is_aside(self, node: LexborNode) -> bool:
+        # Inside the main content an aside is a remark, in the body of a page it is what stands beside the content.
+        return _is_furniture(node) or (node.tag == "aside" and self._root.tag == "body")
+
+    def _enter(self, node: LexborNode) -> bool:
         """Open an element; False when its children are not to be walked."""
         tag = str(node.tag)
-        if tag.startswith(("-", "!")) or tag in _SKIPPED or (not is_root and _is_furniture(node)):
+        if tag.startswith(("-", "!")) or tag in _SKIPPED or (node.mem_id != self._root.mem_id and self._is_aside(node)):
             self.skipped += 1
             return False
         if tag == "br":
@@ -201,34 +219,43 @@ class _Writer:
             self._table(rows.header, rows.body)
             return False
         if tag in ("ol", "ul", "menu", "dl"):
-            self._lists.append(("ol" if tag == "ol" else tag, 0))
+            self._lists.append(_List(tag))
         elif tag in ("li", "dt", "dd"):
             self._open_item(tag)
-        elif tag in _HEADINGS:
+        elif tag in _HEADINGS and not (self._items or self._quotes or self._boxes):
             self._kind, self._level = "heading", _HEADINGS[tag]
+        elif _is_box(node):
+            self._boxes += 1
         elif tag == "blockquote":
             self._quotes += 1
         elif tag == "hr":
             return False
         return True
 
-    def _leave(self, tag: str) -> None:
+    def _leave(self, node: LexborNode) -> None:
+        tag = str(node.tag)
         if tag not in _BLOCKS:
             return
         self._flush()
         if tag in ("ol", "ul", "menu", "dl") and self._lists:
             self._lists.pop()
-        elif tag in ("li", "dt", "dd") and self._items:
-            self._items.pop()
+        elif tag in ("li", "dt", "dd") and self._marks:
+            if tag == "dt" and self._lists:
+                self._lists[-1].term = self._items[-1]
+            del self._items[self._marks.pop() :]
         elif tag == "blockquote":
             self._quotes -= 1
+        elif _is_box(node):
+            self._boxes -= 1
         self._kind, self._level = "paragraph", 0
 
     def _open_item(self, tag: str) -> None:
-        self._items.append(None)
+        self._marks.append(len(self._items))
         if self._lists:
-            kind, count = self._lists[-1]
-            self._lists[-1] = (kind, count + 1)
+            self._lists[-1].n_items += 1
+            if tag == "dd" and self._lists[-1].term is not None:
+                self._items.append(self._lists[-1].term)
+        self._items.append(None)
 
     def _flush(self) -> None:
         text = _fold("".join(self._inline))
@@ -245,12 +272,12 @@ class _Writer:
     def _item_text(self, text: str) -> None:
         level = len(self._items)
         indent = "  " * (level - 1)
-        kind, count = self._lists[-1] if self._lists else ("ul", 1)
+        around = self._lists[-1] if self._lists else _List("ul")
         first = self._items[-1] is None
-        marker = f"{count}. " if kind == "ol" else "" if kind == "dl" else "- "
+        marker = {"ol": f"{around.n_items}. ", "dl": ""}.get(around.tag, "- ")
         body = text.replace("\n", "\n" + indent + " " * len(marker))
         lead = marker if first else " " * len(marker)
-        parent = next((span for span in reversed(self._items[:-1]) if span is not None), None)
+        parent = next((span for span in reversed(self._items) if span is not None), None)
         start = self._emit("list_item", f"{indent}{lead}{body}", level, parent, tight=True)
         if first:
             self._items[-1] = Span(start, start + len(f"{indent}{lead}{body}".split("\n")[0]))
@@ -287,6 +314,12 @@ def _children(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.next
+
+
+def _is_box(node: LexborNode) -> bool:
+    if node.tag not in ("div", "aside", "section", "p"):
+        return False
+    return not _BOXES.isdisjoint((node.attributes.get("class") or "").lower().split())
 
 
 def _is_furniture(node: LexborNode) -> bool:

@@ -9,6 +9,8 @@ from selectolax.lexbor import LexborNode
 
 _MAX_SPAN = 1_000  # the limit of the HTML standard for columns
 _MAX_CELLS = 2_000_000
+_BREAKING = frozenset({"br", "p", "div", "li", "ul", "ol", "dt", "dd", "pre", "tr", "td", "th", "hr", "blockquote"})
+_UNSEEN = frozenset({"script", "style", "template", "svg", "noscript"})
 _SPACE = re.compile(r"\s+")
 
 
@@ -33,6 +35,7 @@ def table_rows(table: LexborNode) -> Table | None:
         return None
     rows = table.css("tr")
     grid, in_head = _grid(rows)
+    grid = _without_empty_columns(grid)
     if not grid or max(map(len, grid)) < 2:
         return None
     n_head = 0
@@ -56,7 +59,7 @@ def _grid(rows: list[LexborNode]) -> tuple[list[list[_Cell]], list[bool]]:
         line: list[_Cell] = []
         for node in _cells(row):
             _fill(line, carried)
-            text = _SPACE.sub(" ", node.text(deep=True, separator=" ")).strip().replace("|", "\\|")
+            text = _cell_text(node).replace("|", "\\|")
             cell = _Cell(text, node.tag == "th")
             columns = _span(node, "colspan") if n_cells < _MAX_CELLS else 1
             for _ in range(columns):
@@ -69,6 +72,32 @@ def _grid(rows: list[LexborNode]) -> tuple[list[list[_Cell]], list[bool]]:
             grid.append(line)
             in_head.append(row.parent is not None and row.parent.tag == "thead")
     return grid, in_head
+
+
+def _without_empty_columns(grid: list[list[_Cell]]) -> list[list[_Cell]]:
+    """Columns for icons and spacing go; what is left of a table with one column is not a table."""
+    used = {column for row in grid for column, cell in enumerate(row) if cell.text}
+    if not used or len(used) == max(map(len, grid)):
+        return grid
+    return [[cell for column, cell in enumerate(row) if column in used] for row in grid]
+
+
+def _cell_text(cell: LexborNode) -> str:
+    """The text of a cell on one line; inline elements add no space of their own."""
+    parts: list[str] = []
+    stack = [cell.first_child]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            continue
+        stack.append(node.next)
+        if node.tag == "-text":
+            parts.append(node.text_content or "")
+        elif node.tag not in _UNSEEN:
+            if node.tag in _BREAKING:
+                parts.append(" ")
+            stack.append(node.first_child)
+    return _SPACE.sub(" ", "".join(parts)).strip()
 
 
 def _cells(row: LexborNode) -> list[LexborNode]:
