@@ -1,12 +1,13 @@
 """Time and memory of parsing and chunking on texts of growing size and awkward shape.
 
-Run ``python benchmarks/scaling.py``; it prints a Markdown table. Every measurement is a fresh process with one
-thread, so that one case leaves nothing behind for the next. Columns are explained in ``benchmarks/README.md``.
+Run ``python benchmarks/scaling.py``; it prints a Markdown table. Every case runs in processes
+of its own, with one thread. Columns are explained in ``benchmarks/README.md``.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import resource
 import statistics
@@ -14,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,18 +27,19 @@ from texts import MAKERS, make  # noqa: E402
 MB = 1_000_000
 LINEAR_RATIO = 1.3
 MEMORY_RATIO = 12.0
+_SMALL_PASSES = 3
 
 
-class Run(NamedTuple):
-    """One process: seconds of processor time, and the peak memory above that of the interpreter with the package loaded."""
+class Timing(NamedTuple):
+    """Processor seconds of one pass over one text."""
 
+    mb: float
     parse_s: float
     chunk_s: float
-    peak_bytes: int
-    text_bytes: int
-    utf8_bytes: int
-    n_blocks: int
-    n_chunks: int
+
+    @property
+    def per_mb(self) -> float:
+        return (self.parse_s + self.chunk_s) / self.mb
 
 
 def main() -> None:
@@ -46,40 +47,72 @@ def main() -> None:
     parser.add_argument("--sizes", default="1,4,16", help="sizes of the texts in MB of UTF-8")
     parser.add_argument("--cases", default="", help=f"comma separated, of: {', '.join(MAKERS)}")
     parser.add_argument("--methods", default="", help="comma separated; all chunkers by default")
-    parser.add_argument("--repeat", type=int, default=2, help="processes per size; small sizes get more")
+    parser.add_argument("--rounds", type=int, default=2, help="passes over every size")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     parser.add_argument("--make", nargs=3, metavar=("CASE", "MB", "FILE"), help=argparse.SUPPRESS)
-    parser.add_argument("--measure", nargs=2, metavar=("METHOD", "FILE"), help=argparse.SUPPRESS)
+    parser.add_argument("--time", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
         case, size, path = options.make
         Path(path).write_text(make(MAKERS[case][0], int(float(size) * MB)), encoding="utf-8", newline="")
-    elif options.measure:
-        print(json.dumps(_measure(*options.measure)))
+    elif options.time:
+        method, *paths = options.time
+        print(json.dumps(_time(method, paths, options.rounds)))
+    elif options.memory:
+        print(json.dumps(_memory(*options.memory)))
     else:
         _report(options)
 
 
-def _measure(method: str, path: str) -> Run:
+def _time(method: str, paths: list[str], rounds: int) -> list[list[Timing]]:
+    """Passes over texts in rising size, per round; the smallest stands around each larger one, several times.
+
+    The speed of a shared machine drifts within seconds, so that only neighbours in time can be compared.
+    """
+    small, *larger = paths
+    found = []
+    for _ in range(rounds):
+        timings = []
+        for path in larger:
+            timings += [_pass(method, small) for _ in range(_SMALL_PASSES)]
+            timings.append(_pass(method, path))
+        timings += [_pass(method, small) for _ in range(_SMALL_PASSES)]
+        found.append(timings)
+    return found
+
+
+def _pass(method: str, path: str) -> Timing:
     import qchunker
 
-    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    gc.collect()
     started = time.process_time()
     document = qchunker.parse(path)
     parsed = time.process_time()
-    partition = qchunker.chunk(document, method)
+    qchunker.chunk(document, method)
     chunked = time.process_time()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Run(
-        parsed - started,
-        chunked - parsed,
-        (peak - baseline) * unit,
-        sys.getsizeof(document.text),
-        Path(path).stat().st_size,
-        len(document.blocks),
-        len(partition.chunks),
-    )
+    return Timing(Path(path).stat().st_size / MB, parsed - started, chunked - parsed)
+
+
+def _memory(method: str, path: str) -> dict[str, int]:
+    """Peaks of a fresh process above that of the interpreter with the package loaded."""
+    import qchunker
+
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+    baseline = peak()
+    document = qchunker.parse(path)
+    parsed = peak()
+    partition = qchunker.chunk(document, method)
+    return {
+        "parse_bytes": parsed - baseline,
+        "peak_bytes": peak() - baseline,
+        "text_bytes": sys.getsizeof(document.text),
+        "utf8_bytes": Path(path).stat().st_size,
+        "n_blocks": len(document.blocks),
+        "n_chunks": len(partition.chunks),
+    }
 
 
 def _child(*arguments: str) -> str:
@@ -90,77 +123,75 @@ def _child(*arguments: str) -> str:
 def _report(options: argparse.Namespace) -> None:
     import qchunker
 
-    sizes = [float(size) for size in options.sizes.split(",")]
+    sizes = sorted(float(size) for size in options.sizes.split(","))
     cases = options.cases.split(",") if options.cases else list(MAKERS)
     methods = options.methods.split(",") if options.methods else list(qchunker.CHUNKERS)
     facts = versions()
     print(" · ".join(f"{name} {value}" for name, value in facts.items()), "\n")
-    print("| case | method |", " | ".join(f"s/MB at {size:g} MB" for size in sizes), end=" | ")
-    print("median at largest | parse share | growth | peak / text | peak / UTF-8 | chunks | over |")
-    print("|---|---|" + "---|" * (len(sizes) + 7))
+    heads = ["case", "method", *(f"s/MB at {size:g} MB" for size in sizes), "median", "parse share", "growth"]
+    heads += ["parse peak / text", "peak / text", "peak / UTF-8", "blocks", "chunks", "over"]
+    print("| " + " | ".join(heads) + " |")
+    print("|---" * len(heads) + "|")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            paths = {size: str(Path(folder, f"{size:g}.{MAKERS[case][1]}")) for size in sizes}
-            for size, path in paths.items():
+            paths = [str(Path(folder, f"{size:g}.{MAKERS[case][1]}")) for size in sizes]
+            for size, path in zip(sizes, paths, strict=True):
                 _child("--make", case, str(size), path)
-            for row in _case(case, methods, paths, options.repeat):
-                rows.append(row)
-                print(_line(row, sizes), flush=True)
+            for method in methods:
+                rounds = json.loads(_child("--rounds", str(options.rounds), "--time", method, *paths))
+                memory = json.loads(_child("--memory", method, paths[-1]))
+                passes = [[Timing(*timing) for timing in timings] for timings in rounds]
+                rows.append(_row(case, method, sizes, passes, memory))
+                print(_line(rows[-1]), flush=True)
     if options.json:
         text = json.dumps({"versions": facts, "rows": rows}, indent=1, ensure_ascii=False)
         options.json.write_text(text + "\n", encoding="utf-8")
 
 
-def _case(case: str, methods: list[str], paths: dict[float, str], repeat: int) -> list[dict]:
-    largest = max(paths)
-    runs: dict[tuple[str, float], list[Run]] = defaultdict(list)
-    # Rounds are interleaved, so that a busy moment of the machine does not hit one method or size alone.
-    for turn in range(repeat + 2):
-        for method in methods:
-            for size, path in paths.items():
-                if turn < repeat or size < largest / 2:
-                    runs[method, size].append(Run(*json.loads(_child("--measure", method, path))))
-    return [_row(case, method, {size: runs[method, size] for size in paths}) for method in methods]
-
-
-def _row(case: str, method: str, runs: dict[float, list[Run]]) -> dict:
-    per_mb = {
-        size: sorted((run.parse_s + run.chunk_s) * MB / run.utf8_bytes for run in some) for size, some in runs.items()
-    }
-    smallest, largest = min(runs), max(runs)
-    best = min(runs[largest], key=lambda run: run.parse_s + run.chunk_s)
-    growth = per_mb[largest][0] / per_mb[smallest][0]
-    peak = max(run.peak_bytes for run in runs[largest])
+def _row(case: str, method: str, sizes: list[float], rounds: list[list[Timing]], memory: dict[str, int]) -> dict:
+    step = _SMALL_PASSES + 1
+    by_size: dict[float, list[Timing]] = {size: [] for size in sizes}
+    growths = []
+    for timings in rounds:
+        for index, size in enumerate(sizes[1:], 1):
+            by_size[size].append(timings[index * step - 1])
+        small = [timing for index, timing in enumerate(timings) if index % step != _SMALL_PASSES]
+        by_size[sizes[0]] += small
+        neighbours = [timing.per_mb for timing in small[-2 * _SMALL_PASSES :]]
+        growths.append(timings[(len(sizes) - 1) * step - 1].per_mb / statistics.mean(neighbours))
+    largest = by_size[sizes[-1]]
+    growth = min(growths)
+    peak = memory["peak_bytes"]
     over = ["time"] if growth > LINEAR_RATIO else []
-    if peak > MEMORY_RATIO * best.text_bytes:
+    if peak > MEMORY_RATIO * memory["text_bytes"]:
         over.append("memory")
     return {
         "case": case,
         "method": method,
-        "min_s_per_mb": {f"{size:g}": values[0] for size, values in per_mb.items()},
-        "median_s_per_mb": {f"{size:g}": statistics.median(values) for size, values in per_mb.items()},
-        "parse_s": best.parse_s,
-        "chunk_s": best.chunk_s,
+        "min_s_per_mb": [min(timing.per_mb for timing in by_size[size]) for size in sizes],
+        "median_s_per_mb": [statistics.median(timing.per_mb for timing in by_size[size]) for size in sizes],
+        "parse_share": sum(timing.parse_s for timing in largest)
+        / sum(timing.parse_s + timing.chunk_s for timing in largest),
+        "growths": growths,
         "growth": growth,
-        "peak_per_text": peak / best.text_bytes,
-        "peak_per_utf8": peak / best.utf8_bytes,
-        "n_blocks": best.n_blocks,
-        "n_chunks": best.n_chunks,
+        **memory,
         "over": over,
     }
 
 
-def _line(row: dict, sizes: list[float]) -> str:
+def _line(row: dict) -> str:
     cells = [row["case"], row["method"]]
-    cells += [f"{row['min_s_per_mb'][f'{size:g}']:.3f}" for size in sizes]
+    cells += [f"{value:.3f}" for value in row["min_s_per_mb"]]
     cells += [
-        f"{row['median_s_per_mb'][f'{max(sizes):g}']:.3f}",
-        f"{row['parse_s'] / (row['parse_s'] + row['chunk_s']):.0%}",
+        f"{row['median_s_per_mb'][-1]:.3f}",
+        f"{row['parse_share']:.0%}",
         f"{row['growth']:.2f}",
-        f"{row['peak_per_text']:.1f}",
-        f"{row['peak_per_utf8']:.1f}",
-        f"{row['n_chunks']}",
+        f"{row['parse_bytes'] / row['text_bytes']:.1f}",
+        f"{row['peak_bytes'] / row['text_bytes']:.1f}",
+        f"{row['peak_bytes'] / row['utf8_bytes']:.1f}",
+        str(row["n_blocks"]),
+        str(row["n_chunks"]),
         "**" + ", ".join(row["over"]) + "**" if row["over"] else "",
     ]
     return "| " + " | ".join(cells) + " |"

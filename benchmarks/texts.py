@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-ZH_SUBJECTS = ("值班人员", "水泵机组", "配电柜", "班长", "检修单位", "供水管网", "操作人员", "安全员", "备用电源", "控制系统")
+ZH_SUBJECTS = "值班人员 水泵机组 配电柜 班长 检修单位 供水管网 操作人员 安全员 备用电源 控制系统".split()
 ZH_ADVERBS = ("应当", "不得", "可以", "每日", "必须", "一般", "按照规程", "在检修期间", "立即", "逐项")
 ZH_VERBS = ("检查", "记录", "更换", "报告", "调整", "停止", "启动", "核对", "清洗", "测量")
-ZH_OBJECTS = ("轴承温度", "润滑油位", "交接记录", "出口压力", "密封件", "接地电阻", "阀门开度", "振动数值", "报警信号", "滤网")
+ZH_OBJECTS = "轴承温度 润滑油位 交接记录 出口压力 密封件 接地电阻 阀门开度 振动数值 报警信号 滤网".split()
 ZH_TAILS = ("并在记录本上签字", "超过三十五度时开启通风", "直到恢复正常为止", "误差不大于百分之二", "由班长确认后执行")
-EN_SUBJECTS = ("The operator", "A spare pump", "The control system", "Every valve", "The foreman", "The safety officer")
+EN_SUBJECTS = ("The operator", "A spare pump", "The control system", "Every valve", "The foreman", "The engineer")
 EN_VERBS = ("checks", "records", "replaces", "reports", "adjusts", "stops", "measures", "cleans", "compares", "signs")
 EN_OBJECTS = ("the bearing temperature", "the oil level", "the log of the last shift", "the pressure at the outlet")
 EN_TAILS = (

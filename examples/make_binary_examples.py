@@ -35,7 +35,9 @@ def inspection_rules() -> bytes:
     document = docx.Document()
     document.sections[0].header.paragraphs[0].text = "设备管理制度汇编 · 内部资料"
     document.add_heading("离心泵日常点检规程", 0)
-    document.add_paragraph("本规程规定离心泵运行期间的点检项目、周期和异常处理。点检人员应当经过培训，并持有当年的上岗证。")
+    document.add_paragraph(
+        "本规程规定离心泵运行期间的点检项目、周期和异常处理。点检人员应当经过培训，并持有当年的上岗证。"
+    )
     document.add_heading("1 点检前的准备", 1)
     for item in (
         "确认工作票已经签发，现场无交叉作业。",
@@ -94,45 +96,80 @@ def inspection_rules() -> bytes:
 _REPORT: tuple[tuple[str, str], ...] = (
     ("Title", "Commissioning Report: Pump Station North"),
     ("Heading1", "1 Summary"),
-    ("BodyText", "Six single-stage pumps HL-80-200 were put into service between 3 and 14 February. Five of them meet the "
-     "guaranteed flow of 72 m3/h at a head of 48 m. Pump P-104 reaches 69 m3/h and was accepted with a reservation "
-     "that is described in section 4.2."),
-    ("BodyText", "No safety device had to be overridden during the tests. The dry-run guard of every pump was tested twice, "
-     "once with an empty suction pipe and once with a disconnected sensor; it stopped the motor within 2 seconds each "
-     "time."),
+    (
+        "BodyText",
+        "Six single-stage pumps HL-80-200 were put into service between 3 and 14 February. Five of them meet "
+        "the guaranteed flow of 72 m3/h at a head of 48 m. Pump P-104 reaches 69 m3/h and was accepted with a "
+        "reservation that is described in section 4.2.",
+    ),
+    (
+        "BodyText",
+        "No safety device had to be overridden during the tests. The dry-run guard of every pump was tested "
+        "twice, once with an empty suction pipe and once with a disconnected sensor; it stopped the motor "
+        "within 2 seconds each time.",
+    ),
     ("Heading1", "2 Scope and method"),
-    ("BodyText", "The tests followed the procedure agreed with the operator. Flow was measured with a clamp-on ultrasonic "
-     "meter, pressure with calibrated gauges of class 0.6, and power with the meter of the switchboard. Each point was "
-     "held for fifteen minutes before readings were taken, and the mean of ten readings is reported."),
-    ("BodyText", "The water temperature was between 9 and 11 degrees. Results are not corrected for temperature, because "
-     "the effect is below the accuracy of the flow meter."),
+    (
+        "BodyText",
+        "The tests followed the procedure agreed with the operator. Flow was measured with a clamp-on "
+        "ultrasonic meter, pressure with calibrated gauges of class 0.6, and power with the meter of the "
+        "switchboard. Each point was held for fifteen minutes before readings were taken, and the mean of ten "
+        "readings is reported.",
+    ),
+    (
+        "BodyText",
+        "The water temperature was between 9 and 11 degrees. Results are not corrected for temperature, "
+        "because the effect is below the accuracy of the flow meter.",
+    ),
     ("Heading1", "3 Results"),
     ("Heading2", "3.1 Flow and head"),
-    ("BodyText", "At the duty point the pumps delivered 74, 73, 73, 69, 72 and 75 m3/h, in the order of their numbers. The "
-     "head was between 47.6 and 48.9 m. The curves are parallel to the curve of the manufacturer; none shows the kink "
-     "that would point to cavitation."),
+    (
+        "BodyText",
+        "At the duty point the pumps delivered 74, 73, 73, 69, 72 and 75 m3/h, in the order of their numbers. "
+        "The head was between 47.6 and 48.9 m. The curves are parallel to the curve of the manufacturer; none "
+        "shows the kink that would point to cavitation.",
+    ),
     ("Heading2", "3.2 Vibration"),
-    ("BodyText", "All readings are below 2.8 mm/s, except on P-104, where 4.1 mm/s was found at the drive end. The alarm "
-     "limit is 7.1 mm/s. The value fell to 3.3 mm/s after the coupling had been aligned again with a warm pump."),
+    (
+        "BodyText",
+        "All readings are below 2.8 mm/s, except on P-104, where 4.1 mm/s was found at the drive end. The "
+        "alarm limit is 7.1 mm/s. The value fell to 3.3 mm/s after the coupling had been aligned again with a "
+        "warm pump.",
+    ),
     ("PageBreak", ""),
     ("Heading1", "4 Reservations"),
     ("Heading2", "4.1 Noise in the valve chamber"),
-    ("BodyText", "With three pumps in parallel the non-return valve of P-102 closes audibly. The noise is not harmful, but "
-     "the counterweight should be adjusted at the next inspection."),
+    (
+        "BodyText",
+        "With three pumps in parallel the non-return valve of P-102 closes audibly. The noise is not harmful, "
+        "but the counterweight should be adjusted at the next inspection.",
+    ),
     ("Heading2", "4.2 Flow of P-104"),
-    ("BodyText", "The flow of P-104 is 4 % below the guarantee. The contractor believes that the wear ring was damaged by "
-     "welding beads left in the suction pipe. The strainer contained eleven beads of up to 4 mm when it was opened on "
-     "12 February."),
-    ("BodyText", "The contractor shall open the pump within 60 days, replace the wear ring and repeat the measurement of "
-     "section 3.1. The warranty of P-104 begins with the repeated measurement, not with this report."),
+    (
+        "BodyText",
+        "The flow of P-104 is 4 % below the guarantee. The contractor believes that the wear ring was damaged "
+        "by welding beads left in the suction pipe. The strainer contained eleven beads of up to 4 mm when it "
+        "was opened on 12 February.",
+    ),
+    (
+        "BodyText",
+        "The contractor shall open the pump within 60 days, replace the wear ring and repeat the measurement "
+        "of section 3.1. The warranty of P-104 begins with the repeated measurement, not with this report.",
+    ),
     ("PageBreak", ""),
     ("Heading1", "5 Training and handover"),
-    ("BodyText", "Four operators were trained for two days. They performed a start, a stop, a change-over to the standby "
-     "pump and the reaction to the fault codes F01, F05 and F12 without help. The operator received the manual, the "
-     "spare parts list and the settings of all controllers on paper and as files."),
-    ("BodyText", "Spare parts for two years are in the store. The list was checked against the delivery; one set of O-rings "
-     "was missing and has been ordered."),
-)  # fmt: skip
+    (
+        "BodyText",
+        "Four operators were trained for two days. They performed a start, a stop, a change-over to the "
+        "standby pump and the reaction to the fault codes F01, F05 and F12 without help. The operator "
+        "received the manual, the spare parts list and the settings of all controllers on paper and as files.",
+    ),
+    (
+        "BodyText",
+        "Spare parts for two years are in the store. The list was checked against the delivery; one set of "
+        "O-rings was missing and has been ordered.",
+    ),
+)
 
 
 def commissioning_report() -> bytes:
@@ -177,7 +214,11 @@ def service_log() -> bytes:
     limits = book.create_sheet("Alarm limits")
     limits.append(["Limits set at commissioning; changes need the consent of the operator"])
     limits.append(["Quantity", "Warning", "Stop", "Unit"])
-    for limit in (("Vibration", 4.5, 7.1, "mm/s"), ("Bearing temperature", 75, 80, "°C"), ("Seal leakage", 5, 20, "drops/min")):
+    for limit in (
+        ("Vibration", 4.5, 7.1, "mm/s"),
+        ("Bearing temperature", 75, 80, "°C"),
+        ("Seal leakage", 5, 20, "drops/min"),
+    ):
         limits.append(limit)
     book.properties.creator = ""
     book.properties.created = WHEN

@@ -222,7 +222,8 @@ def _finish(n_inputs: int, failures: list[Failure]) -> None:
 
 def _finding_rows(document: Document, config: ChunkingConfig) -> list[dict[str, Any]]:
     return [
-        {"source": document.source, "kind": note.kind, "message": note.message, "page": note.page,
+        {"source": document.source, "kind": note.kind, "message": note.message,
+         "page": note.page or (document.page_at(note.span.start) if note.span else None),
          "span": list(note.span) if note.span else None, "line": _line_of(document, note)}
         for note in lint(document, config)
     ]  # fmt: skip

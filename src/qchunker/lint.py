@@ -78,4 +78,4 @@ def _first_line(document: Document, block: Block) -> str:
 
 
 def _note(kind: str, message: str, block: Block) -> Note:
-    return Note(kind, message, Span(block.start, block.end), block.page)
+    return Note(kind, message, Span(block.start, block.end))

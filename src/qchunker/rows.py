@@ -66,7 +66,7 @@ def document_row(document: Document) -> Row:
                 "end": block.end,
                 "heading_path": list(block.heading_path),
                 "level": block.level,
-                "page": block.page,
+                "page": document.page_at(block.start),
             }
             for block in document.blocks
         ],

@@ -30,7 +30,7 @@ _LINE_ENDS = r"\n\r\x85"
 _BREAKS = r"\f\v\x1c-\x1e\u2028\u2029"
 _BLANKS = rf"[^\S{_LINE_ENDS}{_BREAKS}]*"
 _EOL = rf"(?:[{_LINE_ENDS}{_BREAKS}]|\Z)"
-_STOPS = ".!?;…。！？；｡．"
+_STOPS = ".!?;…⋯。！？；｡．"
 _QUOTES_CLOSED = "\"'”’」』"
 _CLOSERS = _QUOTES_CLOSED + "）】》〉〕］｝)\\]}*_`"
 _NOTE_MARK = r"\[\d{1,3}\]|[¹²³⁰-⁹]"  # a footnote mark belongs to the sentence it follows
@@ -233,13 +233,13 @@ def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int
     glued = following == after
     if ahead in _QUOTES_CLOSED and not glued and not wrapped and _closes_after_space(text, begin, at, following):
         return following + 1
-    if closed and not wrapped and _quotation_goes_on(text, after, following):
+    if closed and not wrapped and _quotation_goes_on(text, begin, after, following):
         return 0
     if stop in "。！？；｡":
         ends = True
     elif stop == "．":
         ends = not (text[at - 1].isdigit() and (ahead.isdigit() or _is_enumerator(text, begin, at)))
-    elif stop == "…" or text.startswith(("..", ".…"), at):
+    elif stop in "…⋯" or text.startswith(("..", ".…"), at):
         ends = at - begin > _STAMMER_CHARS and _ellipsis_ends(text, following, glued, wrapped)
     elif glued:
         ends = _glued_stop_ends(text, begin, at, following)
@@ -270,10 +270,13 @@ def _closes_after_space(text: str, begin: int, at: int, mark: int) -> bool:
     return certain or text.count('"', max(begin, at - _QUOTE_WINDOW), at) % 2 == 1
 
 
-def _quotation_goes_on(text: str, after: int, following: int) -> bool:
+def _quotation_goes_on(text: str, begin: int, after: int, following: int) -> bool:
     """Whether the words after a closed quotation or bracket belong to its sentence."""
     closer = text[after - 1]
-    if following == after and (closer in "》〉" or text[following].islower()):
+    in_title = closer in "》〉" and any(
+        text.find(mark, max(begin, after - _QUOTE_WINDOW), after) >= 0 for mark in "《〈"
+    )
+    if following == after and (in_title or text[following].islower()):
         return True
     if _GOES_ON.match(text, following):
         return True

@@ -39,7 +39,7 @@ class Block(NamedTuple):
     non-space character. ``heading_path`` ends with the heading itself for headings.
     ``level`` is the depth of a heading (1 = top) or of a list item (1 = outermost), else 0.
     ``header`` is the span a part of this block needs to be understood: the header rows of a
-    table or record, the opening line of a fence. ``page`` counts from 1.
+    table or record, the opening line of a fence, the item around an item.
     """
 
     kind: str
@@ -48,7 +48,6 @@ class Block(NamedTuple):
     heading_path: tuple[str, ...] = ()
     level: int = 0
     header: Span | None = None
-    page: int | None = None
 
 
 _BLOCK_START = itemgetter(1)
@@ -75,7 +74,8 @@ class Document:
 
     ``text`` is the decoded source itself for text formats, and the extracted text for
     binary formats and HTML. ``id`` depends on the source name and the text, so that equal
-    texts of two files stay two documents.
+    texts of two files stay two documents. ``page_starts`` holds where each page starts, empty when there are none;
+    the first one has the number ``first_page``.
     """
 
     text: str
@@ -84,6 +84,8 @@ class Document:
     media_type: str = "text/plain"
     notes: tuple[Note, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    page_starts: tuple[int, ...] = ()
+    first_page: int = 1
     id: str = ""
     has_furniture: bool = field(init=False, default=False)
 
@@ -97,6 +99,10 @@ class Document:
         """Blocks that share at least one character with ``[start, end)``, in order."""
         first = bisect_right(self.blocks, start, key=_BLOCK_END)
         return self.blocks[first : bisect_left(self.blocks, end, key=_BLOCK_START)]
+
+    def page_at(self, offset: int) -> int | None:
+        """The number of the page that holds a character; None when there are no pages."""
+        return self.first_page - 1 + bisect_right(self.page_starts, offset) if self.page_starts else None
 
     def without_furniture(self, start: int, end: int) -> str:
         """``text[start:end]`` without running headers, footers and page numbers."""

@@ -369,19 +369,19 @@ def test_no_chunk_is_left_with_nothing_to_embed(method: str, limit: int) -> None
 @methods
 def test_blank_pages_count(method: str) -> None:
     document = case("page_furniture.txt")
-    assert block_with(document, "The relief valve").page == 4
-    assert block_with(document, "bar and closes").page == 5
-    assert block_with(document, "Store spares dry.").page == 7
+    assert document.page_at(block_with(document, "The relief valve").start) == 4
+    assert document.page_at(block_with(document, "bar and closes").start) == 5
+    assert document.page_at(block_with(document, "Store spares dry.").start) == 7
     partition = cut(document, method, sizes(30, min_chars=0))
     assert chunk_with(partition, "Store spares").page == 7
 
 
 def test_form_feeds_count_pages_where_none_are_printed() -> None:
     document = from_text("First page has this.\n\f\n\fThird page has that.\n\n\fFourth page ends it.\n\f")
-    assert block_with(document, "First page").page == 1
-    assert block_with(document, "Third page").page == 3
-    assert block_with(document, "Fourth page").page == 4
-    assert from_text("No pages here.").blocks[0].page is None
+    assert document.page_at(block_with(document, "First page").start) == 1
+    assert document.page_at(block_with(document, "Third page").start) == 3
+    assert document.page_at(block_with(document, "Fourth page").start) == 4
+    assert from_text("No pages here.").page_at(0) is None
 
 
 @methods

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from qchunker.chunking.packing import CUT_NAMES, Piece, text_units, word_spans
+from qchunker.chunking.packing import CUT_NAMES, Piece, pack, text_units, word_spans
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.sentences import clause_spans, sentence_spans
@@ -14,6 +14,8 @@ from qchunker.version import __version__
 _NO_BODY = frozenset({"heading", "furniture", "rule", "front_matter"})
 _CUTS_INSIDE_A_BLOCK = frozenset({"sentence", "clause", "word", "grapheme", "size"})
 _MAX_PARENT_CHARS = 120
+_MAX_CONTEXT = 6
+_NEAR_CHARS = 5000
 _PROSE = frozenset({"paragraph", "list_item", "quote", "html"})
 
 
@@ -22,9 +24,25 @@ def assemble(
 ) -> Partition:
     """Make chunks of pieces. A chunk whose embedded text is over the limit is cut again, or says why it is not."""
     chunks: list[Chunk] = []
-    for piece in pieces:
+    for piece in _with_furniture(document, pieces) if document.has_furniture else pieces:
         chunks.extend(_chunks_of(document, piece, config, measure, chunks[-1] if chunks else None))
     return Partition(document, tuple(chunks), method, signature(config, method))
+
+
+def _with_furniture(document: Document, pieces: Iterable[Piece]) -> list[Piece]:
+    """Pieces of nothing but page furniture join their neighbour: they add nothing to what is embedded."""
+    joined: list[Piece] = []
+    waiting: int | None = None
+    for piece in pieces:
+        if all(block.kind == "furniture" for block in document.blocks_in(piece.start, piece.end)):
+            if joined:
+                joined[-1] = joined[-1]._replace(end=piece.end)
+            elif waiting is None:
+                waiting = piece.start
+            continue
+        joined.append(piece if waiting is None else piece._replace(start=waiting, cut="start"))
+        waiting = None
+    return joined or [Piece(waiting or 0, len(document.text.rstrip()), "start")]
 
 
 def signature(config: ChunkingConfig, method: str) -> str:
@@ -99,11 +117,14 @@ def _chunks_of(
     units = list(text_units(document.text, piece.start, piece.end, 0, max(1, room), measure))
     if len(units) == 1:
         return [chunk.replace(oversize="one character sequence that cannot be cut is longer than the limit")]
-    parts = [
-        Piece(unit.start, unit.end, CUT_NAMES[unit.strength] if index else piece.cut)
-        for index, unit in enumerate(units)
-    ]
-    return [made for part in parts for made in _chunks_of(document, part, config, measure, None)]
+    made: list[Chunk] = []
+    ranges = pack(units, max(1, room))
+    if len(ranges) == 1:  # tokens of parts add up to less than those of the whole
+        ranges = [(at, at + 1) for at in range(len(units))]
+    for first, stop in ranges:
+        cut = CUT_NAMES[units[first].strength] if first else piece.cut
+        made.extend(_chunks_of(document, Piece(units[first].start, units[stop - 1].end, cut), config, measure, None))
+    return made
 
 
 def _surely_fits(chunk: Chunk, config: ChunkingConfig, measure: Measure) -> bool:
@@ -136,7 +157,7 @@ def _chunk(
         piece.end,
         kinds.pop() if len(kinds) == 1 else "mixed",
         path,
-        blocks[0].page,
+        document.page_at(piece.start),
         piece.cut,
         None,
         _context(document, piece, blocks[0], config, measure),
@@ -160,19 +181,27 @@ def _context(
 ) -> tuple[Span, ...]:
     """Spans before the chunk that its first block needs: header rows, the fence line, the parent items."""
     spans: list[Span] = []
-    block: Block | None = first
-    while block is not None and block.header is not None and block.header.end <= piece.start and len(spans) < 6:
-        if measure.span(document.text, *block.header) > (config.limit - measure.overhead) // 2:
-            break
-        if block.kind != "list_item":
-            spans.append(block.header)
-            break
-        # The line above an item names what it belongs to; a whole paragraph there would crowd out the item.
-        if block.header.end - block.header.start <= _MAX_PARENT_CHARS:
-            spans.append(block.header)
-        parents = document.blocks_in(*block.header)
-        block = parents[0] if parents else None
+    header = first.header
+    if header is not None and first.kind != "list_item":
+        if header.end <= piece.start and measure.span(document.text, *header) <= config.limit // 2:
+            spans.append(header)
+        header = None
+    if first.level and first.kind not in ("list_item", "heading"):
+        header = _item_around(document, first)
+    # The lines above an item name what it belongs to; a whole paragraph there would crowd out the item.
+    while header is not None and len(spans) < _MAX_CONTEXT:
+        if header.end <= piece.start and header.end - header.start <= _MAX_PARENT_CHARS:
+            spans.append(header)
+        parents = document.blocks_in(*header)
+        header = parents[0].header if parents and parents[0].kind == "list_item" else None
     return tuple(reversed(spans))
+
+
+def _item_around(document: Document, block: Block) -> Span | None:
+    """The item that holds a code block, table or quote."""
+    near = document.blocks_in(max(0, block.start - _NEAR_CHARS), block.start)
+    item = next((one for one in reversed(near) if one.kind == "list_item" and one.level <= block.level), None)
+    return Span(item.start, item.end) if item is not None else None
 
 
 def _with_lead_in(
@@ -193,27 +222,28 @@ def _with_lead_in(
         return chunk
     # A budget in tokens reaches back further in characters than its number says.
     reach = budget if measure.in_characters else budget * 8
-    floor = max(before.start, chunk.start - reach)
+    stop = before.start + len(text[before.start : chunk.start].rstrip())
+    floor = max(before.start, stop - reach)
     for block in reversed(document.blocks_in(floor, chunk.start)):
         if block.kind not in _PROSE:
             floor = max(floor, block.end)
             break
     words = chunk.cut in _CUTS_INSIDE_A_BLOCK
-    start = _lead_start(text, floor, chunk.start, floor == before.start, budget, measure, words)
-    return chunk if start is None else chunk.replace(lead_in=start)
+    for start in _lead_starts(text, floor, stop, words):
+        if measure.span(text, start, stop) <= budget:
+            return chunk.replace(lead_in=Span(start, stop))
+    return chunk
 
 
-def _lead_start(
-    text: str, floor: int, end: int, floor_is_start: bool, budget: int, measure: Measure, words: bool
-) -> Span | None:
-    sentences = sentence_spans(text, floor, end)
-    # The first one may begin in the middle of a sentence, unless the window begins where a chunk does.
-    starts = [span.start for span in (sentences if floor_is_start else sentences[1:])]
+def _lead_starts(text: str, floor: int, stop: int, words: bool) -> Iterator[int]:
+    """Where a lead-in may start, longest first: at sentences, else at clauses and words."""
+    # The window may begin in the middle of a sentence or word; then its first one does not count.
+    sentences = sentence_spans(text, floor, stop)
+    mark = text[max(0, floor - 8) : floor].rstrip()[-1:]
+    at_sentence = mark in "。！？；…" or (mark in ".!?" and text[floor - 1 : floor].isspace())
+    yield from (start for start, _ in sentences[0 if at_sentence else 1 :])
     if words:
-        finer = [*clause_spans(text, floor, end)[1:], *word_spans(text, floor, end)[1:]]
-        starts += [start for start, _ in finer if not starts or start > starts[-1]]
-    stop = floor + len(text[floor:end].rstrip())
-    for start in starts:
-        if start < stop and measure.span(text, start, stop) <= budget:
-            return Span(start, stop)
-    return None
+        last = sentences[-1].start if len(sentences) > 1 else floor
+        at_word = floor == 0 or text[floor - 1].isspace()
+        yield from (start for start, _ in clause_spans(text, last, stop)[1:])
+        yield from (start for start, _ in word_spans(text, last, stop)[0 if at_word else 1 :])

@@ -98,7 +98,8 @@ def _references(document: Document) -> Iterator[_Reference]:
     for sentence, limits in _limiting_sentences(document):
         clauses = clauses or _Clauses(document)
         text = document.text[sentence.start : sentence.end]
-        own = _OWN_NUMBER.match(text)
+        # The clause's own number is no reference; where it is a heading of its own, the sentence has none.
+        own = _OWN_NUMBER.match(text) if _starts_line(document.text, sentence.start) else None
         at = own.end() if own else 0
         targets = [
             clauses.named(match, sentence.start)
@@ -110,6 +111,10 @@ def _references(document: Document) -> Iterator[_Reference]:
         for target in targets:
             if target is not None and not sentence.start <= target < sentence.end:
                 yield _Reference(sentence, target, limits)
+
+
+def _starts_line(text: str, at: int) -> bool:
+    return not text[max(0, at - 40) : at].rpartition("\n")[2].strip()
 
 
 def _limiting_sentences(document: Document) -> Iterator[tuple[Span, bool]]:

@@ -16,9 +16,14 @@ from qchunker.sentences import clause_spans, sentence_spans
 GLUED, GRAPHEME, WORD, CLAUSE, SENTENCE, LINE, ITEM, BLOCK, HEADING = range(9)
 CUT_NAMES = ("glued", "grapheme", "word", "clause", "sentence", "line", "item", "block", "heading")
 
-_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]\p{M}*|[^\s\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]+")
+# Marks that close or open stay with the character they belong to, so that no line starts with a full stop.
+_CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}"
+_WORD = regex.compile(
+    rf"[“‘（《〈【「『]*(?:[{_CJK}]\p{{M}}*[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]*|[^\s{_CJK}“‘（《〈【「『]+)|\S"
+)
 _GRAPHEME = regex.compile(r"\X")
 _LINE = re.compile(r"[^\n\r]+")
+_MARKS = regex.compile(r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+")
 _GRAPHEME_WINDOW = 64
 
 
@@ -78,7 +83,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     if text.find("\n", start, end) < 0 and text.find("\r", start, end) < 0:
         return []
     lines = [
-        (match.start(), match.start() + len(match.group().rstrip()))
+        (match.end() - len(match.group().lstrip("\f\v")), match.start() + len(match.group().rstrip()))
         for match in _LINE.finditer(text, start, end)
         if not match.group().isspace()
     ]
@@ -103,6 +108,11 @@ def word_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text, start, end)]
 
 
+def _mark_runs(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """What a word is made of when it is too long itself: an ellipsis is not cut in the middle."""
+    return [match.span() for match in _MARKS.finditer(text, start, end)]
+
+
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return list(sentence_spans(text, start, end))
 
@@ -111,7 +121,7 @@ def _clauses(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return list(clause_spans(text, start, end))
 
 
-_LEVELS = ((LINE, _lines), (SENTENCE, _sentences), (CLAUSE, _clauses), (WORD, word_spans))
+_LEVELS = ((LINE, _lines), (SENTENCE, _sentences), (CLAUSE, _clauses), (WORD, word_spans), (GRAPHEME, _mark_runs))
 
 
 def _graphemes(text: str, start: int, end: int, strength: int, limit: int, measure: Measure) -> Iterator[Unit]:

@@ -104,7 +104,7 @@ class _Cutter:
     def _units(self, section: tuple[Block, ...], target: int, room: int) -> list[Unit]:
         text, span = self.text, self.measure.span
         units: list[Unit] = []
-        glued_from = section[0].start
+        at = glued_from = section[0].start
         for index, block in enumerate(section):
             kind, start, end = block[:3]
             strength = self._strength(section, index)
@@ -118,13 +118,20 @@ class _Cutter:
             elif kind == "record":
                 whole, part = room - header, target
             else:
-                whole = part = target - lead if lead < target // 2 else target
+                # A block that fits by itself is not cut for the sake of what it is glued to, unless that is a heading.
+                if lead and size <= target < size + lead and section[index - 1].kind != "heading":
+                    strength, glued_from, lead = ITEM, start, 0
+                whole = min(target, room - lead)
+                part = target - lead if lead < target // 2 else target
+            # White space between blocks counts with the block behind it.
+            gap = span(text, at, start) if at < start else 0
             if size <= whole:
-                units.append(Unit(start, end, strength, size, header if kind == "record" else 0))
+                units.append(Unit(start, end, strength, size + gap, header if kind == "record" else 0))
             elif kind in ATOMIC_KINDS:
                 units.extend(self._parts(block, strength, max(1, part), header))
             else:
                 units.extend(text_units(text, start, end, strength, max(1, part), self.measure))
+            at = end
         return units
 
     def _strength(self, section: tuple[Block, ...], index: int) -> int:
@@ -133,6 +140,8 @@ class _Cutter:
             return BLOCK
         block, before = section[index], section[index - 1]
         if before.kind == "heading" or block.kind == "furniture":
+            return GLUED
+        if block.level and before.kind == "list_item" and block.kind not in ("list_item", "heading"):
             return GLUED
         if before.kind == "furniture":
             return GLUED if self._runs_over(section, index) else BLOCK
@@ -160,19 +169,25 @@ class _Cutter:
     def _parts(self, block: Block, strength: int, limit: int, header: int) -> Iterator[Unit]:
         """A table or code block that is too long, as parts of whole rows or lines."""
         rows = list(self._rows(block, limit))
+        before = block.start
         for begin, stop in pack(rows, limit):
             start, end = rows[begin].start, rows[stop - 1].end
-            yield Unit(start, end, strength, self.measure.span(self.text, start, end) + header)
+            yield Unit(start, end, strength, self.measure.span(self.text, before, end) + header)
             strength = ITEM if block.kind == "table" else LINE
+            before = end
 
     def _rows(self, block: Block, limit: int) -> Iterator[Unit]:
         """Rows of a table or lines of code; the header rows and the first row stay together."""
-        at = block.start
+        at = before = block.start
         header_end = block.header.end if block.header and block.header.start == block.start else block.start
         strength = GLUED
         for line in self.text[block.start : block.end].splitlines(keepends=True):
             start, at = at, at + len(line)
             end = start + len(line.rstrip())
             if end > start:
-                yield from text_units(self.text, start, end, strength, limit, self.measure)
+                gap = self.measure.span(self.text, before, start) if before < start else 0
+                first, *more = text_units(self.text, start, end, strength, limit, self.measure)
+                yield first._replace(size=first.size + gap)
+                yield from more
                 strength = GLUED if end <= header_end else LINE
+                before = end

@@ -80,10 +80,10 @@ _ADJACENT_UNIT = re.compile(r"[年月日号天元米克升秒度个名人次台�
 # always, and only when no white space sets the words apart.
 _REFERENCE = re.compile(
     r"规定|規定|所[述列指定]|中(?!国|国|心|间|央|文|华|期|小)|的|和|与|與|或|及|给出|给定|列出|描述|说明了|"
-    r"不?适用(?!范围|对象|条件|性)|约定的|是|为(?!了)|第[0-9一二三四五六七八九十]+[项款条]|之[一二三四五六七八九十]"
+    r"不?适用(?!范围|对象|条件|性)|约定的|是|为(?!了)|之[一二三四五六七八九十]"
 )
 _TOUCHING_REFERENCE = re.compile(
-    r"、|，|至|到|项|款|明确|要求(?=[^，。]{3})|約定|约定|以外|除外|执行(?=$|[，。])|应(?!急|用|力|变|收|付|对)|應|已|以[上下前后]|内的|里"
+    r"、|，|至|到|项|款|第[0-9一二三四五六七八九十]+[项款条]|明确|要求(?=[^，。]{3})|約定|约定|以外|除外|执行(?=$|[，。])|应(?!急|用|力|变|收|付|对)|應|已|以[上下前后]|内的|里"
 )
 _FINITE = re.compile(
     r"\b(?:shall|must|may|will|is|are|was|were|does|do|has|have|can|should|applies|apply|covers|describes|contains|"
@@ -100,6 +100,7 @@ _DATE = re.compile(
     r"[\s0-9:.,日上下午APMapm]*$"
 )
 _QUANTITY = re.compile(r"^\W*[0-9][0-9.,\s]*[^\s\u3400-\u9fff]{0,4}$")
+_KEY_VALUE = re.compile(r"：|©|:\s+[a-z0-9]|:[^,]*,")
 _DIALOGUE = re.compile(
     r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
 )
@@ -217,6 +218,8 @@ def unnumbered_title(line: str) -> bool:
         return False
     if _TERMINAL.search(core) or (cjk and re.search(r"[，。；！？]", core)):
         return False
+    if _KEY_VALUE.search(core):
+        return False
     if not cjk and (core[0].islower() or (_FINITE.search(core) and not _QUESTION.match(core))):
         return False
     return not any(
@@ -233,6 +236,13 @@ def heading_title(*lines: str) -> str:
     """The text of a heading for the path: white space folded, a line-end hyphen healed, bounded length."""
     title = " ".join(lines[0].split()) if len(lines) == 1 else join_lines(*lines)
     return title if len(title) <= MAX_TITLE_CHARS else title[: MAX_TITLE_CHARS - 1] + "…"
+
+
+def title_key(title: str) -> str:
+    """The words of a title without its number, to compare a heading with its entry in a table of contents."""
+    found = numbering(title)
+    words = title[found.body :] if found is not None else title
+    return "".join(_LETTER.findall(words)).casefold()
 
 
 def join_lines(first: str, second: str) -> str:

@@ -210,7 +210,7 @@ class _Writer:
             return True
         self._flush()
         if tag == "pre":
-            self._emit("code", (node.text(deep=True) or "").strip("\r\n"))
+            self._emit("code", (node.text(deep=True) or "").strip("\r\n"), len(self._items))
             return False
         if tag == "table" and (rows := table_rows(node)) is not None:
             caption = node.css_first("caption")
@@ -290,7 +290,7 @@ class _Writer:
         if not lines:
             return
         head_chars = len("\n".join(lines[:2])) if header else 0
-        start = self._emit("table", "\n".join(lines))
+        start = self._emit("table", "\n".join(lines), len(self._items))
         if header:
             self.drafts[-1] = self.drafts[-1]._replace(header=Span(start, start + head_chars))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 import pyromark
@@ -15,6 +14,7 @@ from qchunker.parsing.outline import HeadingStack
 from qchunker.types import Block, Document, Note, Source, Span
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?=\S)(?:.*\r?\n)*?(?:---|\.\.\.)[ \t]*(?=\r?\n|\Z)")
+_LONE_RETURN = re.compile(r"\r(?!\n)")  # a line end as well, of the same width as the one that everybody knows
 _META_LINE = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]+(\S.*?)[ \t]*\r?$", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*")
 _HTML_TABLE = re.compile(r"\s*<table\b", re.IGNORECASE)
@@ -44,6 +44,7 @@ def markdown_document(
     page_starts: Sequence[int] = (),
 ) -> Document:
     """The document of a Markdown text that is already decoded."""
+    source, text = text, _LONE_RETURN.sub("\n", text) if "\r" in text else text
     front = _FRONT_MATTER.match(text)
     body_start = front.end() if front else 0
     meta = dict(metadata or {})
@@ -51,8 +52,8 @@ def markdown_document(
     if front:
         blocks.append(Block("front_matter", 0, body_start))
         meta.update({key.lower(): value.strip("\"'") for key, value in _META_LINE.findall(front.group())})
-    blocks.extend(_Placer(text, body_start, page_starts).blocks(block_positions(text[body_start:])))
-    return Document(text, tuple(blocks), name, media_type, tuple(notes), meta)
+    blocks.extend(_Placer(text, body_start).blocks(block_positions(text[body_start:])))
+    return Document(source, tuple(blocks), name, media_type, tuple(notes), meta, tuple(page_starts))
 
 
 class _Placer:
@@ -62,10 +63,9 @@ class _Placer:
     of the source and must not be lost.
     """
 
-    def __init__(self, text: str, shift: int, page_starts: Sequence[int]) -> None:
+    def __init__(self, text: str, shift: int) -> None:
         self.text = text
         self.shift = shift
-        self.page_starts = page_starts
         self.stack = HeadingStack()
         self.done: list[Block] = []
         self.at = shift  # up to where the text lies in blocks
@@ -102,8 +102,7 @@ class _Placer:
         return self.done
 
     def _add(self, kind: str, start: int, end: int, level: int = 0, header: Span | None = None) -> None:
-        page = bisect_right(self.page_starts, start) if self.page_starts else None
-        self.done.append(Block(kind, start, end, self.stack.path, level, header, page))
+        self.done.append(Block(kind, start, end, self.stack.path, level, header))
         self.at = end
 
     def _heading(self, start: int, end: int, level: int, title: str) -> None:

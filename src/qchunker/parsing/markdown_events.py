@@ -138,7 +138,7 @@ class _Reader:
         header = self.header
         if name == "Table" and header[1] < 0:
             header = (start, end)
-        self.drafts.append(ByteBlock(_CONTAINERS[name], start, end, 0, *header))
+        self.drafts.append(ByteBlock(_CONTAINERS[name], start, end, len(self.items), *header))
         if self.items:
             self.items[-1] = end
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
 from qchunker.parsing.furniture import furniture_spans
 from qchunker.parsing.outline import HeadingStack
@@ -17,6 +18,7 @@ _PRINTED_PAGE = re.compile(r"(?:\b[Pp]age\s*|第\s*|^\s*[-–—]?\s*)([0-9]{1,4
 _GAP = re.compile(r"\S {4,}(?=\S)")
 _MAX_MAYBE_RUN = 3
 _MIN_CONTENTS = 6
+_CONTENTS = re.compile(r"\W*(?:(?:Table of )?Contents|TABLE OF CONTENTS|CONTENTS|目\s*[录錄次])\W*$")
 
 
 def parse_text(source: Source) -> Document:
@@ -33,15 +35,13 @@ def text_document(text: str, name: str, notes: Sequence[Note] = (), metadata: di
     """The document of a plain text that is already decoded; form feeds separate its pages."""
     starts = _page_starts(text)
     furniture = furniture_spans(text, starts) if starts else []
-    blocks = text_blocks(text, starts, furniture)
-    if starts:
-        shift = _printed_shift(text, starts, furniture)
-        blocks = [block._replace(page=(block.page or 1) + shift) for block in blocks]
+    blocks = tuple(text_blocks(text, furniture))
     found = [*notes, *_column_notes(text)]
     if furniture:
         message = f"{len(furniture)} running headers, footers or page numbers are not embedded"
         found.append(Note("furniture", message, furniture[0]))
-    return Document(text, tuple(blocks), name, "text/plain", tuple(found), metadata or {})
+    first_page = 1 + _printed_shift(text, starts, furniture)
+    return Document(text, blocks, name, "text/plain", tuple(found), metadata or {}, tuple(starts), first_page)
 
 
 def blocks_document(
@@ -53,15 +53,15 @@ def blocks_document(
     page_starts: Sequence[int] = (),
 ) -> Document:
     """The document of a text that was extracted from a paged format, furniture already removed."""
-    return Document(text, tuple(text_blocks(text, page_starts)), name, media_type, tuple(notes), metadata or {})
+    blocks = tuple(text_blocks(text))
+    return Document(text, blocks, name, media_type, tuple(notes), metadata or {}, tuple(page_starts))
 
 
-def text_blocks(text: str, page_starts: Sequence[int] = (), furniture: Sequence[Span] = ()) -> list[Block]:
+def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
     """Blocks of plain text, sorted and disjoint, covering every non-space character.
 
     Args:
         text: the whole text.
-        page_starts: offsets at which pages 1, 2, ... start; empty when there are no pages.
         furniture: spans of whole lines that belong to the page, not to the text.
     """
     reserved = [Draft("furniture", *span) for span in furniture]
@@ -83,7 +83,7 @@ def text_blocks(text: str, page_starts: Sequence[int] = (), furniture: Sequence[
             drafts.extend(found)
         elif run:
             drafts.extend(many_lines(run))
-    return _place(_without_contents(_settle(drafts)), page_starts)
+    return _place(text, _without_contents(_settle(drafts)))
 
 
 def _page_starts(text: str) -> list[int]:
@@ -172,36 +172,75 @@ def _settle(drafts: list[Draft]) -> list[Draft]:
 
 
 def _without_contents(drafts: list[Draft]) -> list[Draft]:
-    """A long run of headings with nothing under them is a table of contents, up to the headings of the first body."""
+    """The entries of tables of contents are list items, not headings."""
     index = 0
     while index < len(drafts):
         end = index
         while end < len(drafts) and drafts[end].kind == "heading":
             end += 1
-        if end - index >= _MIN_CONTENTS:
-            inward = [drafts[at].rank > drafts[at - 1].rank for at in range(index + 1, end)]
-            if sum(inward) <= 0.6 * len(inward):
-                last = end - 1
-                while last > index and inward[last - index - 1]:
-                    last -= 1
-                for at in range(index, last if end < len(drafts) else end):
-                    drafts[at] = drafts[at]._replace(kind="list_item")
-        index = end + 1
+        marker = next((at for at in range(index, end) if _CONTENTS.match(drafts[at].title)), None)
+        if marker is not None:
+            end = _second_occurrence(drafts, marker + 1)
+            _demote(drafts, marker + 1, end)
+        elif end - index >= _MIN_CONTENTS:
+            _demote(drafts, index, _last_chain(drafts, index, end))
+        index = max(end, index + 1)
     return drafts
 
 
-def _place(drafts: list[Draft], page_starts: Sequence[int]) -> list[Block]:
-    """Give every block its heading path and page."""
+def _second_occurrence(drafts: list[Draft], first: int) -> int:
+    """Where the first entry of a table of contents stands again, as the heading it announces."""
+    titled = [at for at in range(first, len(drafts)) if drafts[at].title]
+    if not titled:
+        return first
+    wanted = headings.title_key(drafts[titled[0]].title)
+    return next((at for at in titled[1:] if headings.title_key(drafts[at].title) == wanted), first)
+
+
+def _last_chain(drafts: list[Draft], start: int, end: int) -> int:
+    """Of a long run of headings, where those begin that have a body: the last ones, each inside the one before.
+
+    ``start`` if the run goes inwards too often to be a list of entries.
+    """
+    inward = [drafts[at].rank > drafts[at - 1].rank for at in range(start + 1, end)]
+    if sum(inward) > 0.6 * len(inward):
+        return start
+    if end == len(drafts):
+        return end
+    last = end - 1
+    while last > start and inward[last - start - 1]:
+        last -= 1
+    return last
+
+
+def _demote(drafts: list[Draft], start: int, end: int) -> None:
+    for at in range(start, end):
+        if drafts[at].kind == "heading":
+            drafts[at] = drafts[at]._replace(kind="list_item")
+
+
+def _place(text: str, drafts: list[Draft]) -> list[Block]:
+    """Give every block its heading path, and list items the item they are indented under."""
     stack = HeadingStack()
     blocks: list[Block] = []
+    items: list[tuple[int, Span]] = []  # indentation and span of the open items
     for draft in drafts:
-        page = bisect_right(page_starts, draft.start) if page_starts else None
-        if draft.kind == "heading":
+        kind, start, end, header = draft.kind, draft.start, draft.end, draft.header
+        if kind != "list_item":
+            items.clear()
+        if kind == "heading":
             path = stack.push(draft.rank, draft.title, draft.parts)
-            blocks.append(Block("heading", draft.start, draft.end, path, len(path), None, page))
+            blocks.append(Block("heading", start, end, path, len(path)))
+        elif kind == "list_item":
+            line = text[start:end]
+            indent = len(line) - len(line.lstrip())
+            while items and items[-1][0] >= indent:
+                items.pop()
+            header = items[-1][1] if items else None
+            items.append((indent, Span(start, end)))
+            blocks.append(Block(kind, start, end, stack.path, len(items), header))
         else:
-            level = 1 if draft.kind == "list_item" else 0
-            blocks.append(Block(draft.kind, draft.start, draft.end, stack.path, level, draft.header, page))
+            blocks.append(Block(kind, start, end, stack.path, 0, header))
     return blocks
 
 
