@@ -11,7 +11,7 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/qchunker chunk examples -o demo-output/chunks.jsonl --documents demo-output/documents.jsonl
 	$(BIN)/qchunker lint examples
-	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --limit 3
+	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --limit 2
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl -o demo-output/chunks.html
 	@echo "open demo-output/chunks.html in a browser to see every cut and why it is there"
 
@@ -19,8 +19,8 @@ test: .venv/tested lint
 	$(BIN)/python -m pytest
 
 lint: .venv/tested
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -63,7 +63,10 @@ def main() -> None:
     arguments.add_argument("--spec", type=Path, required=True)
     spec = arguments.parse_args().spec.read_text(encoding="utf-8")
     examples = [(a.replace("→", "\t"), b.replace("→", "\t")) for a, b in _EXAMPLE.findall(spec)]
-    print(f"{len(examples)} examples\n\n| parser | examples passed | source positions | to HTML, MB/s |\n|---|---|---|---|")
+    print(
+        f"{len(examples)} examples\n\n"
+        "| parser | examples passed | source positions | to HTML, MB/s |\n|---|---|---|---|"
+    )
     for name, load in PARSERS.items():
         try:
             render, positions = load()

@@ -103,11 +103,17 @@ def chunk(
     """Chunk files, folders, patterns, or - for standard input."""
     inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
     failures: list[Failure] = []
+    n_chunks = 0
     with open_rows(output, sys.stdout) as write, _maybe_rows(documents) as write_document:
         done = chunk_all(_progress(inputs, "chunking"), method, config, selector=selector, jobs=jobs)
         for partition in _kept(done, failures):
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
+            n_chunks += len(partition.chunks)
+    if output is not None:
+        _errors.print(
+            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {escape(output)}"
+        )
     _finish(len(inputs), failures)
 
 
@@ -162,7 +168,7 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
         inputs.extend(files)
         if skipped:
             names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
-            _errors.print(f"[yellow]left out[/] {len(skipped)} files of other formats: {escape(names)}")
+            _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {escape(names)}")
     if not inputs:
         raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
     return inputs
@@ -238,9 +244,15 @@ def _print_findings(rows: list[dict[str, Any]]) -> None:
     if not rows:
         console.print("no findings")
         return
-    table = Table("source", "line", "page", "kind", "finding", box=None, header_style="bold")
-    for row in rows:
-        cells = (row["source"], row["line"], row["page"], row["kind"], row["message"])
-        table.add_row(*(escape(str("" if cell is None else cell)) for cell in cells))
-    console.print(table)
-    console.print(f"{len(rows)} findings in {len({row['source'] for row in rows})} documents")
+    for source in dict.fromkeys(row["source"] for row in rows):
+        console.print(f"\n[bold]{escape(source)}[/]", soft_wrap=True)
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for row in (row for row in rows if row["source"] == source):
+            page = f"page {row['page']}" if row["page"] else f"line {row['line']}" if row["line"] else ""
+            table.add_row(page, row["kind"], escape(row["message"]))
+        console.print(table)
+    console.print(f"\n{_count(len(rows), 'finding')} in {_count(len({row['source'] for row in rows}), 'document')}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

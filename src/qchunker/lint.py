@@ -9,6 +9,8 @@ from qchunker.parsing import headings
 from qchunker.types import ATOMIC_KINDS, Block, Document, Note, Span
 
 _LONG_SENTENCE_RATIO = 2
+_SERIES = 3
+_WITHOUT_MARKUP = frozenset({"text/plain", "application/pdf"})
 
 
 def lint(document: Document, config: ChunkingConfig | None = None) -> list[Note]:
@@ -26,14 +28,22 @@ def lint(document: Document, config: ChunkingConfig | None = None) -> list[Note]
 
 
 def _headings(document: Document) -> Iterator[Note]:
-    marked = document.media_type in ("text/markdown", "text/html")
+    marked = document.media_type not in _WITHOUT_MARKUP
+    lines = [_first_line(document, block) for block in document.blocks if block.kind == "heading"]
+    numbers = [found.parts for line in lines if (found := headings.numbering(line)) and found.parts]
+    # A bare number is trusted when others stand under it, or when it is one of a series.
+    parents = {parts[:1] for parts in numbers if len(parts) > 1}
+    series = [parts for parts in numbers if len(parts) == 1]
+    if len(series) >= _SERIES and series == sorted(series, key=lambda parts: int(parts[0])):
+        parents.update(series)
     open_level = 0
     for block, following in zip(document.blocks, [*document.blocks[1:], None], strict=True):
         if block.kind != "heading":
             continue
         line = _first_line(document, block)
         numbered = headings.numbering(line)
-        if not marked and (numbered is None or numbered.weak):
+        by_number = numbered is not None and (not numbered.weak or numbered.parts in parents)
+        if not marked and not by_number:
             yield _note("doubtful_heading", f"taken for a heading by its look: {line!r}", block)
         if marked and open_level and block.level > open_level + 1:
             yield _note("skipped_level", f"level {block.level} under level {open_level}: {line!r}", block)

@@ -84,7 +84,8 @@ def _read(name: str, path: Path) -> Source:
     try:
         return Source(name, path.read_bytes())
     except OSError as error:
-        raise ParseError(name, f"cannot be read: {error.strerror or error}") from error
+        reason = f"cannot be read: {error.strerror or error}"
+        raise ParseError(name, reason, hint="check the path and its permissions") from error
 
 
 def chunk_all(

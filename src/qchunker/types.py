@@ -58,8 +58,8 @@ ATOMIC_KINDS = frozenset({"table", "code"})
 class Note(NamedTuple):
     """Something the parser did or doubts, for ``qchunker lint``; never silent.
 
-    ``kind`` is one of replaced_characters, dropped_text, furniture, columns, blank_page,
-    doubtful_heading, encoding, hyphenation.
+    ``kind`` is one of replaced_characters, dropped_text, furniture, columns, blank_page, hyphenation,
+    doubtful_records; ``qchunker lint`` adds more.
     """
 
     kind: str

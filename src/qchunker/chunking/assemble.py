@@ -67,32 +67,45 @@ def fitted_path(path: tuple[str, ...], limit: int, measure: Measure) -> tuple[st
 
 
 def join_small(document: Document, pieces: list[Piece], config: ChunkingConfig, measure: Measure) -> list[Piece]:
-    """Join pieces under ``min_chars`` to a neighbour: the one before in the same section, else the one after."""
+    """Join pieces under ``min_chars`` to the neighbour whose headings they share.
+
+    Where both are as near, what continues a section joins the piece before, what opens one the piece after.
+    """
     # A minimum near the target would undo the cutting.
     minimum = min(config.min_chars, config.target_chars // 4)
     joined: list[Piece] = []
-    for piece in pieces:
-        last = joined[-1] if joined else None
-        if last is not None and _fits(document, last, piece, config, measure):
-            small_before = _size(document, last, measure) < minimum
-            small_rest = _size(document, piece, measure) < minimum and piece.cut not in ("heading", "start")
-            if small_before or small_rest:
-                joined[-1] = Piece(last.start, piece.end, last.cut)
-                continue
-        joined.append(piece)
-    if len(joined) > 1 and _size(document, joined[-1], measure) < minimum:
-        last, tail = joined[-2], joined[-1]
-        if _fits(document, last, tail, config, measure):
-            joined[-2:] = [Piece(last.start, tail.end, last.cut)]
+    waiting = list(reversed(pieces))
+    while waiting:
+        piece = waiting.pop()
+        if _size(document, piece, measure) >= minimum:
+            joined.append(piece)
+            continue
+        before = _nearness(document, joined[-1], piece, config, measure) if joined else -1
+        after = _nearness(document, piece, waiting[-1], config, measure) if waiting else -1
+        if max(before, after) < 0:
+            joined.append(piece)
+        elif after > before or (after == before and piece.cut in ("heading", "start")):
+            following = waiting.pop()
+            waiting.append(Piece(piece.start, following.end, piece.cut))
+        else:
+            joined[-1] = Piece(joined[-1].start, piece.end, joined[-1].cut)
     return joined
+
+
+def _nearness(document: Document, one: Piece, other: Piece, config: ChunkingConfig, measure: Measure) -> int:
+    """How many headings two neighbours share; negative when they do not fit together."""
+    if measure.span(document.text, one.start, other.end) > config.limit - measure.overhead:
+        return -1
+    return len(_common([_path(document, one), _path(document, other)]))
+
+
+def _path(document: Document, piece: Piece) -> tuple[str, ...]:
+    blocks = document.blocks_in(piece.start, piece.end)
+    return next((block for block in blocks if block.kind not in _NO_BODY), blocks[-1]).heading_path
 
 
 def _size(document: Document, piece: Piece, measure: Measure) -> int:
     return measure.span(document.text, piece.start, piece.end)
-
-
-def _fits(document: Document, one: Piece, other: Piece, config: ChunkingConfig, measure: Measure) -> bool:
-    return measure.span(document.text, one.start, other.end) <= config.limit - measure.overhead
 
 
 def _chunks_of(

@@ -74,7 +74,7 @@ def link_exceptions(partition: Partition) -> Partition:
     evidence is the sentence that says so. References are numbered (第八条, 8.3, Section 8.3) or relative (前款, "the
     preceding paragraph"). Linear in the text.
     """
-    found: dict[int, dict[Link, None]] = defaultdict(dict)
+    found: dict[int, dict[tuple[str, str], dict[Span, None]]] = defaultdict(lambda: defaultdict(dict))
     chunks = partition.chunks
     starts = [chunk.start for chunk in chunks]
     for reference in _references(partition.document):
@@ -83,13 +83,15 @@ def link_exceptions(partition: Partition) -> Partition:
         if here == there or here < 0 or there < 0:
             continue
         rule, exception = (there, here) if reference.limits else (here, there)
-        found[exception][Link("limits", chunks[rule].id, (reference.sentence,))] = None
-        found[rule][Link("limited_by", chunks[exception].id, (reference.sentence,))] = None
+        found[exception]["limits", chunks[rule].id][reference.sentence] = None
+        found[rule]["limited_by", chunks[exception].id][reference.sentence] = None
     if not found:
         return partition
-    linked = tuple(
-        chunk.replace(links=tuple(found[index])) if index in found else chunk for index, chunk in enumerate(chunks)
-    )
+    links = {
+        index: tuple(Link(kind, target, tuple(spans)) for (kind, target), spans in by_target.items())
+        for index, by_target in found.items()
+    }
+    linked = tuple(chunk.replace(links=links[index]) if index in links else chunk for index, chunk in enumerate(chunks))
     return dataclasses.replace(partition, chunks=linked)
 
 
@@ -158,6 +160,7 @@ class _Clauses:
     def __init__(self, document: Document) -> None:
         self._blocks = [block for block in document.blocks if block.kind not in ("furniture", "code", "rule")]
         self._starts = [block.start for block in self._blocks]
+        self._text = document.text
         self._by_number: dict[str, list[int]] = defaultdict(list)
         for block in self._blocks:
             own = _OWN_NUMBER.match(document.text, block.start, min(block.end, block.start + 40))
@@ -174,10 +177,20 @@ class _Clauses:
 
     def before(self, at: int) -> int | None:
         """The paragraph before the one at ``at``; the items of a list belong to the paragraph above them."""
-        index = bisect_right(self._starts, at) - 2
+        index = bisect_right(self._starts, at) - 1
+        if index >= 0 and (line := self._line_before(self._blocks[index].start, at)) is not None:
+            return line
+        index -= 1
         while index > 0 and self._blocks[index].kind in ("list_item", "heading"):
             index -= 1
         return self._starts[index] if index >= 0 else None
+
+    def _line_before(self, start: int, at: int) -> int | None:
+        """Where the line above starts, when that line and the one at ``at`` are paragraphs of one block."""
+        above = self._text[start:at].rpartition("\n")[0].rstrip()
+        if not above or above[-1] not in "。；：.;:":
+            return None
+        return start + len(above.rpartition("\n")[0]) + ("\n" in above)
 
 
 _CN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}

@@ -64,6 +64,7 @@ class _Reader:
         self._numbering = Numbering(self._root("numbering"))
         self._boxes: list[str] = []
         self._n_contents = 0
+        self._below_title = 0  # 1 once the document's title stood above the headings
 
     def read(self) -> WordText:
         body = next((node for node in self._archive.xml(self._main) if local(node) == "body"), None)
@@ -126,6 +127,10 @@ class _Reader:
             self._n_contents += 1
             return _PAGE_BREAK * raw.count(_PAGE_BREAK)
         if level:
+            if style.casefold() == "title":
+                self._below_title = 1
+            else:
+                level += self._below_title
             lead = _PAGE_BREAK * text.count(_PAGE_BREAK)
             return lead + heading(level, f"{label or ''} {text.replace(_PAGE_BREAK, '')}")
         if label == "-" or (label and _LIST_NUMBER.match(label)):

@@ -100,6 +100,7 @@ _DATE = re.compile(
     r"[\s0-9:.,日上下午APMapm]*$"
 )
 _QUANTITY = re.compile(r"^\W*[0-9][0-9.,\s]*[^\s\u3400-\u9fff]{0,4}$")
+_CAPTION = re.compile(r"\s*(?:Table|Tab\.|Figure|Fig\.|Example|表|图|附表)\s*[0-9０-９A-Z一二三四五六七八九十]")
 _KEY_VALUE = re.compile(r"：|©|:\s+[a-z0-9]|:[^,]*,")
 _DIALOGUE = re.compile(
     r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
@@ -218,7 +219,7 @@ def unnumbered_title(line: str) -> bool:
         return False
     if _TERMINAL.search(core) or (cjk and re.search(r"[，。；！？]", core)):
         return False
-    if _KEY_VALUE.search(core):
+    if _KEY_VALUE.search(core) or _CAPTION.match(core):
         return False
     if not cjk and (core[0].islower() or (_FINITE.search(core) and not _QUESTION.match(core))):
         return False

@@ -18,13 +18,13 @@ from qchunker.types import Block, Document, Note, Source, Span
 
 _SKIPPED = frozenset(
     """
-    area audio base button canvas dialog embed form head iframe img input link map math-renderer meta
+    area audio base button canvas dialog embed head iframe img input link map math-renderer meta
     nav noscript object picture script select source style svg template textarea title track video
     """.split()
 )
 _BLOCKS = frozenset(
     """
-    address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer h1
+    address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1
     h2 h3 h4 h5 h6 header hgroup hr html li main menu ol p pre search section summary table tbody td tfoot
     th thead tr ul
     """.split()
@@ -37,6 +37,7 @@ _FURNITURE = frozenset(
     pagination related sidebar site-footer site-header skip-link skiplink sphinxsidebar toc-sidebar
     """.split()
 )
+_UNSEEN = frozenset("script style noscript template svg head title".split())
 _BOXES = frozenset("admonition alert callout caution danger important note notecard tip warning".split())
 _FURNITURE_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "complementary"})
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
@@ -81,7 +82,8 @@ def html_document(
     """The document of a page that is already decoded; see ``parse_html``."""
     tree = LexborHTMLParser(markup)
     writer = _Writer(name)
-    for root in _roots(tree, name, selector):
+    roots = _roots(tree, name, selector)
+    for root in roots:
         writer.write(root)
     text = "".join(writer.parts)
     if not text.strip():
@@ -92,7 +94,7 @@ def html_document(
     title = tree.css_first("head > title")
     if title is not None and title.text().strip():
         found["title"] = _SPACE.sub(" ", title.text()).strip()
-    dropped = _dropped(tree, text, writer.skipped)
+    dropped = _dropped(tree, roots, writer.skipped)
     return Document(text, tuple(_place(writer.drafts, text)), name, "text/html", (*notes, *dropped), found)
 
 
@@ -159,7 +161,7 @@ class _Writer:
         self.parts: list[str] = []
         self.length = 0
         self.drafts: list[_Draft] = []
-        self.skipped = 0
+        self.skipped: list[str] = []  # visible text of elements that were left out
         self._inline: list[str] = []
         self._lists: list[_List] = []
         self._items: list[Span | None] = []  # first line of each open item, of the term above a description too
@@ -201,7 +203,8 @@ class _Writer:
         """Open an element; False when its children are not to be walked."""
         tag = str(node.tag)
         if tag.startswith(("-", "!")) or tag in _SKIPPED or (node.mem_id != self._root.mem_id and self._is_aside(node)):
-            self.skipped += 1
+            if tag not in _UNSEEN:
+                self.skipped.append(node.text(deep=True) or "")
             return False
         if tag == "br":
             self._inline.append("\v")
@@ -339,17 +342,30 @@ def _fold(text: str) -> str:
     return "\n".join(line for line in lines if line).strip()
 
 
-def _dropped(tree: LexborHTMLParser, text: str, skipped: int) -> list[Note]:
+def _dropped(tree: LexborHTMLParser, roots: list[LexborNode], skipped: list[str]) -> list[Note]:
+    """What a reader of the page could see and a reader of the text cannot."""
     body = tree.body
-    if body is None:
+    outside = _visible(body) - sum(map(_visible, roots)) if body is not None else 0
+    lost = max(outside, 0) + sum(len("".join(text.split())) for text in skipped)
+    if lost == 0:
         return []
-    # Only what a reader could have seen counts; scripts and styles are no text.
-    body.strip_tags(["script", "style", "noscript", "template", "svg"])
-    lost = len("".join((body.text(deep=True) or "").split())) - len("".join(text.split()))
-    if lost <= 0.02 * len(text) and skipped == 0:
-        return []
-    message = f"{skipped} elements outside the main content were left out (about {max(lost, 0)} characters)"
-    return [Note("dropped_text", message)]
+    example = _fold(" ".join(skipped))[:60] or "outside the main content"
+    return [Note("dropped_text", f"{lost} characters beside the main content were left out: {example}")]
+
+
+def _visible(node: LexborNode) -> int:
+    """How many characters of a node are not white space; scripts and styles are no text."""
+    total, stack = 0, [node.first_child]
+    while stack:
+        child = stack.pop()
+        if child is None:
+            continue
+        stack.append(child.next)
+        if child.tag == "-text":
+            total += len("".join((child.text_content or "").split()))
+        elif child.tag not in _UNSEEN:
+            stack.append(child.first_child)
+    return total
 
 
 def _place(drafts: list[_Draft], text: str) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
 from qchunker.parsing.furniture import furniture_spans
+from qchunker.parsing.headings import UNNUMBERED_RANK
 from qchunker.parsing.outline import HeadingStack
 from qchunker.parsing.runs import Draft, Line, many_lines, single_line, tables, underlined
 from qchunker.types import Block, Document, Note, Source, Span
@@ -83,7 +84,7 @@ def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
             drafts.extend(found)
         elif run:
             drafts.extend(many_lines(run))
-    return _place(text, _without_contents(_settle(drafts)))
+    return _place(text, _with_title(_without_contents(_settle(drafts))))
 
 
 def _page_starts(text: str) -> list[int]:
@@ -217,6 +218,19 @@ def _demote(drafts: list[Draft], start: int, end: int) -> None:
     for at in range(start, end):
         if drafts[at].kind == "heading":
             drafts[at] = drafts[at]._replace(kind="list_item")
+
+
+def _with_title(drafts: list[Draft]) -> list[Draft]:
+    """An unnumbered heading at the very top is the title of the document when other headings follow it at once.
+
+    It then stands above all others; so it does above numbered headings wherever they start.
+    """
+    if not drafts or drafts[0].kind != "heading" or drafts[0].rank != UNNUMBERED_RANK:
+        return drafts
+    numbered = any(draft.kind == "heading" and draft.rank < UNNUMBERED_RANK for draft in drafts)
+    if numbered or (len(drafts) > 1 and drafts[1].kind == "heading"):
+        drafts[0] = drafts[0]._replace(rank=0)
+    return drafts
 
 
 def _place(text: str, drafts: list[Draft]) -> list[Block]:

@@ -35,7 +35,8 @@ CUT_REASONS: Mapping[str, str] = {
     "grapheme": "between two characters: no better place in reach",
     "row": "between two rows of a long table",
     "line": "between two lines of a long block",
-    "merge": "short pieces were joined up to here",
+    "item": "a new list item starts",
+    "glued": "what belongs together does not fit",
     "size": "the size limit is reached",
 }
 FORCED_CUTS = frozenset({"clause", "word", "grapheme"})

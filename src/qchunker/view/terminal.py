@@ -236,6 +236,7 @@ def _print_body(console: Console, text: Text, style: str) -> None:
 def _print_sizes(console: Console, sizes: Sequence[int]) -> None:
     if not sizes:
         console.print("no chunks")
+    if len(sizes) < 2:
         return
     # A few giants must not press all other bars into one: the last bar is open upwards.
     step = _nice_step(min(max(sizes), _GIANT_RATIO * median(sizes)) / _BARS)

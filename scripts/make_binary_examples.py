@@ -1,4 +1,4 @@
-"""Writes the DOCX, PDF and XLSX examples anew: ``python examples/make_binary_examples.py``.
+"""Writes the DOCX, PDF and XLSX examples anew: ``python scripts/make_binary_examples.py [FOLDER]``.
 
 Needs python-docx, reportlab and openpyxl. The same script writes the same bytes each time.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -18,16 +19,16 @@ from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
-HERE = Path(__file__).parent
+EXAMPLES = Path(__file__).parents[1] / "examples"
 WHEN = datetime(2025, 3, 4)
 # Parts of the template that no reader needs and that make up most of its size.
 _LEFT_OUT = ("docProps/thumbnail.jpeg", "word/stylesWithEffects.xml")
 
 
-def main() -> None:
-    (HERE / "inspection-rules.zh.docx").write_bytes(inspection_rules())
-    (HERE / "commissioning-report.en.pdf").write_bytes(commissioning_report())
-    (HERE / "service-log.en.xlsx").write_bytes(service_log())
+def main(folder: Path) -> None:
+    (folder / "inspection-rules.zh.docx").write_bytes(inspection_rules())
+    (folder / "commissioning-report.en.pdf").write_bytes(commissioning_report())
+    (folder / "service-log.en.xlsx").write_bytes(service_log())
 
 
 def inspection_rules() -> bytes:
@@ -247,4 +248,4 @@ def fixed_zip(data: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES)
