@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 
 from qchunker.chunking.assemble import assemble, fitted_path, join_small
-from qchunker.chunking.packing import BLOCK, CUT_NAMES, GLUED, ITEM, LINE, Piece, Unit, pack, text_units
+from qchunker.chunking.packing import BLOCK, CLAUSE, CUT_NAMES, GLUED, ITEM, LINE, Piece, Unit, pack, text_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.types import ATOMIC_KINDS, Block, Document, Partition
 
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.|TABLE|表|附表|续表)\s*[0-9０-９A-Z一二三四五六七八九十]", re.IGNORECASE)
+_ENDS = ".。!！?？:：;；”’\"'"
 _MAX_CAPTION_CHARS = 150
 
 
@@ -152,12 +153,18 @@ class _Cutter:
             return GLUED if leads or under_it else ITEM
         if block.kind == "table" and before.kind == "paragraph" and before.end - before.start <= _MAX_CAPTION_CHARS:
             return GLUED if ends_in_colon or _CAPTION.match(self.text, before.start) else BLOCK
+        if block.kind == before.kind == "paragraph" and self._reads_on(before, block):
+            return CLAUSE
         return ITEM if block.kind == "record" else BLOCK
+
+    def _reads_on(self, before: Block, block: Block) -> bool:
+        """Whether a sentence runs over from one paragraph to the next, as across pages and around displays."""
+        return self.text[block.start].islower() and self.text[before.end - 1] not in _ENDS
 
     def _runs_over(self, section: tuple[Block, ...], index: int) -> bool:
         """Whether the sentence before the page break in front of a block goes on in it."""
         body = next((block for block in reversed(section[:index]) if block.kind != "furniture"), None)
-        return body is not None and self.text[body.end - 1] not in ".。!！?？:：;；"
+        return body is not None and self.text[body.end - 1] not in _ENDS
 
     def _header(self, block: Block, room: int) -> int:
         """Size of what a part of this block must repeat; nothing when that would crowd out the part itself."""

@@ -101,6 +101,12 @@ _DATE = re.compile(
 )
 _QUANTITY = re.compile(r"^\W*[0-9][0-9.,\s]*[^\s\u3400-\u9fff]{0,4}$")
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.|Figure|Fig\.|Example|表|图|附表)\s*[0-9０-９A-Z一二三四五六七八九十]")
+_LEAD_IN = re.compile(
+    r"(?:For (?:example|instance)|Thus|Hence|However|Therefore|Otherwise|Then|Note that|That is|In particular|"
+    r"And|Or|But|So|例如|比如|因此|其中|如下|注意)\b"
+)
+_CALL = re.compile(r"\w\([^)]*\)|\w_\w|%\w+%")
+_NUMBER = re.compile(r"(?:^|\s)[-+]?[0-9][0-9.,:/]*(?=\s|$)")
 _KEY_VALUE = re.compile(r"：|©|:\s+[a-z0-9]|:[^,]*,")
 _DIALOGUE = re.compile(
     r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
@@ -219,7 +225,9 @@ def unnumbered_title(line: str) -> bool:
         return False
     if _TERMINAL.search(core) or (cjk and re.search(r"[，。；！？]", core)):
         return False
-    if _KEY_VALUE.search(core) or _CAPTION.match(core):
+    if _KEY_VALUE.search(core) or _CAPTION.match(core) or _LEAD_IN.match(core) or _CALL.search(core):
+        return False
+    if len(_NUMBER.findall(core)) > 0.4 * len(core.split()):
         return False
     if not cjk and (core[0].islower() or (_FINITE.search(core) and not _QUESTION.match(core))):
         return False
