@@ -23,7 +23,7 @@ _WORD = regex.compile(
 )
 _GRAPHEME = regex.compile(r"\X")
 _LINE = re.compile(r"[^\n\r]+")
-_MARKS = regex.compile(r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+")
+_MARKS = regex.compile(r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^\s，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+")
 _GRAPHEME_WINDOW = 64
 
 
