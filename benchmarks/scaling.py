@@ -27,6 +27,7 @@ from texts import MAKERS, make  # noqa: E402
 MB = 1_000_000
 LINEAR_RATIO = 1.3
 MEMORY_RATIO = 12.0
+TIMEOUT_S = 240
 _SMALL_PASSES = 3
 
 
@@ -116,7 +117,9 @@ def _memory(method: str, path: str) -> dict[str, int]:
 
 
 def _child(*arguments: str) -> str:
-    done = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], check=True, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
     return done.stdout
 
 
@@ -139,8 +142,14 @@ def _report(options: argparse.Namespace) -> None:
             for size, path in zip(sizes, paths, strict=True):
                 _child("--make", case, str(size), path)
             for method in methods:
-                rounds = json.loads(_child("--rounds", str(options.rounds), "--time", method, *paths))
-                memory = json.loads(_child("--memory", method, paths[-1]))
+                try:
+                    rounds = json.loads(_child("--rounds", str(options.rounds), "--time", method, *paths))
+                    memory = json.loads(_child("--memory", method, paths[-1]))
+                except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
+                    reason = "no result in time" if isinstance(error, subprocess.TimeoutExpired) else "crash"
+                    rows.append({"case": case, "method": method, "over": [reason]})
+                    print(f"| {case} | {method} |" + " |" * (len(heads) - 3) + f" **{reason}** |", flush=True)
+                    continue
                 passes = [[Timing(*timing) for timing in timings] for timings in rounds]
                 rows.append(_row(case, method, sizes, passes, memory))
                 print(_line(rows[-1]), flush=True)

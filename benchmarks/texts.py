@@ -135,6 +135,34 @@ def many_headings(phrases: Phrases) -> Iterator[str]:
             yield f"{chapter}.{section} {phrases.random.choice(EN_OBJECTS[:2]).capitalize()}\n\n{body}.\n\n"
 
 
+def exceptions(_: Phrases) -> Iterator[str]:
+    """Every sentence limits another one."""
+    number = 0
+    while True:
+        number += 1
+        yield f"第{number % 99 + 1}条 本条规定不受前款限制，" + "另有规定的除外。" + "\n" * (number % 8 == 0)
+
+
+def spaces(phrases: Phrases) -> Iterator[str]:
+    """Words with very long runs of white space between them."""
+    while True:
+        yield phrases.random.choice(EN_OBJECTS) + " " * 100_000
+
+
+def markers(_: Phrases) -> Iterator[str]:
+    """Markdown lines that are rules but for their last character."""
+    while True:
+        yield "_ " * 20_000 + "a\n" + "* " * 20_000 + "a\n\n"
+
+
+def pages(phrases: Phrases) -> Iterator[str]:
+    """Very many short pages with a running title and a page number."""
+    number = 0
+    while True:
+        number += 1
+        yield f"Handbook\n\n{phrases.paragraph('en', 1)}\n\n{number}\n\f"
+
+
 def markdown(phrases: Phrases) -> Iterator[str]:
     """Mixed Markdown: headings, paragraphs with emphasis and links, lists, tables, code."""
     pick, random_number = phrases.random.choice, phrases.random.random
@@ -180,6 +208,10 @@ MAKERS: dict[str, tuple[Callable[[Phrases], Iterator[str]], str]] = {
     "lines of 20": (short_lines, "txt"),
     "many headings": (many_headings, "txt"),
     "Markdown": (markdown, "md"),
+    "exceptions": (exceptions, "txt"),
+    "long spaces": (spaces, "txt"),
+    "rule markers": (markers, "md"),
+    "short pages": (pages, "txt"),
 }
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from qchunker.abbreviations import ABBREVIATED, ABBREVIATIONS, BEFORE_NUMBER, NEVER_END, OPENING_WORDS, SELDOM_END
 from qchunker.types import Span
 
 _WORD_WINDOW = 64  # code points before a stop in which its word is looked for
@@ -69,31 +70,6 @@ _OPENER = re.compile(
 )
 
 
-def _words(line: str) -> frozenset[str]:
-    return frozenset(line.split())
-
-
-# Words before a full stop that never end a sentence, then those that do not before a number or a
-# single capital, then those that end one only if a common opening word follows.
-_NEVER_END = _words(
-    "Dr Mr Mrs Ms Mx Prof Rev Hon Gen Lt Col Sgt Maj Capt Cmdr Gov Sen Rep Messrs Mme Mlle "
-    "e.g i.e eg ie cf viz vs v approx ca figs eqs nos vols pp secs resp incl excl E.g I.e Cf Approx "
-    "Figs Eqs Nos Vols Pp Secs"
-)
-_BEFORE_NUMBER = _words(
-    "no fig eq vol sec art ch p para tab app ver ex ref refs pt item cl reg tel ext c b d s paras pos"
-)
-_SELDOM_END = _words(
-    "Inc inc Ltd ltd Co Corp LLC LLP PLC Bros Jr Sr al St Ave Blvd Rd Dept dept Est Univ Assn Mt Ft Ed eds "
-    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun"
-)
-_ABBREVIATIONS = _NEVER_END | _SELDOM_END | {"Etc"}
-_OPENING_WORDS = _words(
-    "The This That These Those It Its He She They We You I A An In On At If When While After Before For "
-    "But And So However There Here What Who Why How My Our His Her Their No Not Yes As By To From With "
-    "Some Many Most All Any Each Every Then Thus Therefore Also Although Because Since Please Once "
-    "Until Where Which Nobody Nothing Everyone Both Neither Either Let Do Does Did Is Are Was Were"
-)
 _WORD = re.compile(r"[^\W\d_]+(?=[\s,'’]|\Z)")
 # A capitalised word as prose has it, to tell ``agreed.He left`` from ``os.Path(x)``.
 _PROSE_WORD = re.compile(r"[A-Z][a-z]*(?:['’][a-z]{1,4})?(?=[\s,;:!?。，]|\.(?:\s|\Z)|\Z)")
@@ -190,7 +166,8 @@ def _sentences(text: str) -> list[Span]:
             following = match.start(_DOUBTFUL)
             if following == len(text):
                 break
-            cut = _stop_end(text, begin, at, after, following)
+            plain = after == at + 1 and text[after] == " " and _plain_stop(text, begin, at, following)
+            cut = after if plain else _stop_end(text, begin, at, after, following)
             if cut:
                 spans.append(Span(begin, cut))
                 begin = following if cut == after else cut
@@ -214,6 +191,18 @@ def _line_ends_sentence(text: str, line: int, at: int, following: int) -> bool:
     if at - line > _HEADING_CHARS or text[following : following + 1].islower():
         return False
     return _OPENER.match(text, line) is not None
+
+
+def _plain_stop(text: str, begin: int, at: int, following: int) -> bool:
+    """Whether the commonest kind of stop is here, told without all the questions that others need."""
+    if at - begin <= _LABEL_CHARS or text[at] != ".":
+        return False
+    word = text[text.rfind(" ", at - _LABEL_CHARS, at) + 1 : at]
+    if not 2 < len(word) <= _LABEL_CHARS or not word.isalpha() or not word.islower() or word in ABBREVIATED:
+        return False
+    if text[following].isupper():
+        return True
+    return text[following : following + 2].islower() and text[begin : begin + _LOWER_WINDOW].islower()
 
 
 def _stop_end(text: str, begin: int, at: int, after: int, following: int) -> int:
@@ -303,7 +292,7 @@ def _glued_stop_ends(text: str, begin: int, at: int, following: int) -> bool:
     prose = _PROSE_WORD.match(text, following)
     if prose is None:
         return False
-    opening = prose.group() in _OPENING_WORDS
+    opening = prose.group() in OPENING_WORDS
     if word.isdigit():
         return opening
     return len(word) > 1 and word.isalpha() and (word.islower() or opening)
@@ -318,7 +307,7 @@ def _full_stop_ends(text: str, begin: int, at: int, following: int, wrapped: boo
         # A sentence without a capital is text in lower case throughout, where only words can tell.
         if not text[begin : min(at, begin + _LOWER_WINDOW)].islower():
             return False
-        if (word.isalpha() and len(word) < 3) or word.capitalize() in _ABBREVIATIONS:
+        if (word.isalpha() and len(word) < 3) or word.capitalize() in ABBREVIATIONS:
             return False
     return not _is_abbreviation(text, begin, at, following, word)
 
@@ -337,15 +326,15 @@ def _word_before(text: str, begin: int, at: int) -> str:
 
 def _is_abbreviation(text: str, begin: int, at: int, following: int, word: str) -> bool:
     """Whether the full stop at ``at`` is a part of ``word`` and no more than that."""
-    if word in _NEVER_END or (word.isupper() and word.capitalize() in _NEVER_END):
+    if word in NEVER_END or (word.isupper() and word.capitalize() in NEVER_END):
         return True
-    if word.lower() in _BEFORE_NUMBER and _NUMBER_AHEAD.match(text, following):
+    if word.lower() in BEFORE_NUMBER and _NUMBER_AHEAD.match(text, following):
         return True
-    if word in _SELDOM_END or (len(word) == 1 and word.isupper()) or _LETTERED.fullmatch(word):
+    if word in SELDOM_END or (len(word) == 1 and word.isupper()) or _LETTERED.fullmatch(word):
         if text[following] >= _CJK:
             return len(word) > 1
         ahead = _WORD.match(text, following)
-        if ahead is None or ahead.group() not in _OPENING_WORDS:
+        if ahead is None or ahead.group() not in OPENING_WORDS:
             return True
     return _is_enumerator(text, begin, at)
 

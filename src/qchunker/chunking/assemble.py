@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from qchunker.chunking.packing import CUT_NAMES, Piece, pack, text_units, word_spans
+from qchunker.chunking.overlap import lead_in
+from qchunker.chunking.packing import CUT_NAMES, Piece, pack, text_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
-from qchunker.sentences import clause_spans, sentence_spans
 from qchunker.types import Block, Chunk, Document, Partition, Span
 from qchunker.version import __version__
 
 _NO_BODY = frozenset({"heading", "furniture", "rule", "front_matter"})
-_CUTS_INSIDE_A_BLOCK = frozenset({"sentence", "clause", "word", "grapheme", "size"})
 _MAX_PARENT_CHARS = 120
 _MAX_CONTEXT = 6
 _NEAR_CHARS = 5000
-_PROSE = frozenset({"paragraph", "list_item", "quote", "html"})
 
 
 def assemble(
@@ -111,9 +109,7 @@ def _size(document: Document, piece: Piece, measure: Measure) -> int:
 def _chunks_of(
     document: Document, piece: Piece, config: ChunkingConfig, measure: Measure, before: Chunk | None
 ) -> list[Chunk]:
-    blocks = document.blocks_in(piece.start, piece.end)
-    chunk = _chunk(document, piece, blocks, config, measure)
-    chunk = _with_lead_in(chunk, before, blocks, config, measure)
+    chunk = _chunk(document, piece, config, measure, before)
     if _surely_fits(chunk, config, measure) or measure.whole(chunk.embedding_text) <= config.limit:
         return [chunk]
     if chunk.lead_in is not None:
@@ -152,9 +148,8 @@ def _surely_fits(chunk: Chunk, config: ChunkingConfig, measure: Measure) -> bool
     return size <= config.limit
 
 
-def _chunk(
-    document: Document, piece: Piece, blocks: tuple[Block, ...], config: ChunkingConfig, measure: Measure
-) -> Chunk:
+def _chunk(document: Document, piece: Piece, config: ChunkingConfig, measure: Measure, before: Chunk | None) -> Chunk:
+    blocks = document.blocks_in(piece.start, piece.end)
     body = [block for block in blocks if block.kind not in _NO_BODY] or blocks
     path = body[0].heading_path
     if path != body[-1].heading_path:
@@ -164,6 +159,10 @@ def _chunk(
     if inside:
         outside = tuple(title for depth, title in enumerate(path, 1) if path[:depth] not in inside)
     kinds = {block.kind for block in body}
+    context = _context(document, piece, blocks[0], config, measure)
+    overlap = None
+    if before is not None and not context:
+        overlap = lead_in(document, piece, blocks[0].kind, before.start, config, measure)
     return Chunk(
         document,
         piece.start,
@@ -172,8 +171,8 @@ def _chunk(
         path,
         document.page_at(piece.start),
         piece.cut,
-        None,
-        _context(document, piece, blocks[0], config, measure),
+        overlap,
+        context,
         piece.oversize,
         (),
         fitted_path(outside, config.limit - measure.overhead, measure) if outside else (),
@@ -215,48 +214,3 @@ def _item_around(document: Document, block: Block) -> Span | None:
     near = document.blocks_in(max(0, block.start - _NEAR_CHARS), block.start)
     item = next((one for one in reversed(near) if one.kind == "list_item" and one.level <= block.level), None)
     return Span(item.start, item.end) if item is not None else None
-
-
-def _with_lead_in(
-    chunk: Chunk, before: Chunk | None, blocks: tuple[Block, ...], config: ChunkingConfig, measure: Measure
-) -> Chunk:
-    """Overlap with the text before: whole sentences, and inside a block else whole words.
-
-    None across headings or out of tables.
-    """
-    if before is None or config.overlap_ratio == 0 or chunk.cut in ("heading", "start") or chunk.context:
-        return chunk
-    if blocks[0].kind not in _PROSE:
-        return chunk
-    text, document = chunk.document.text, chunk.document
-    spare = config.target_chars - measure.span(text, chunk.start, chunk.end)
-    budget = min(int(config.target_chars * config.overlap_ratio), spare)
-    if budget <= 0:
-        return chunk
-    # A budget in tokens reaches back further in characters than its number says.
-    reach = budget if measure.in_characters else budget * 8
-    stop = before.start + len(text[before.start : chunk.start].rstrip())
-    floor = max(before.start, stop - reach)
-    for block in reversed(document.blocks_in(floor, chunk.start)):
-        if block.kind not in _PROSE:
-            floor = max(floor, block.end)
-            break
-    words = chunk.cut in _CUTS_INSIDE_A_BLOCK
-    for start in _lead_starts(text, floor, stop, words):
-        if measure.span(text, start, stop) <= budget:
-            return chunk.replace(lead_in=Span(start, stop))
-    return chunk
-
-
-def _lead_starts(text: str, floor: int, stop: int, words: bool) -> Iterator[int]:
-    """Where a lead-in may start, longest first: at sentences, else at clauses and words."""
-    # The window may begin in the middle of a sentence or word; then its first one does not count.
-    sentences = sentence_spans(text, floor, stop)
-    mark = text[max(0, floor - 8) : floor].rstrip()[-1:]
-    at_sentence = mark in "。！？；…" or (mark in ".!?" and text[floor - 1 : floor].isspace())
-    yield from (start for start, _ in sentences[0 if at_sentence else 1 :])
-    if words:
-        last = sentences[-1].start if len(sentences) > 1 else floor
-        at_word = floor == 0 or text[floor - 1].isspace()
-        yield from (start for start, _ in clause_spans(text, last, stop)[1:])
-        yield from (start for start, _ in word_spans(text, last, stop)[0 if at_word else 1 :])
