@@ -152,7 +152,7 @@ def spaces(phrases: Phrases) -> Iterator[str]:
 def markers(_: Phrases) -> Iterator[str]:
     """Markdown lines that are rules but for their last character."""
     while True:
-        yield "_ " * 20_000 + "a\n" + "* " * 20_000 + "a\n\n"
+        yield "_ " * 20_000 + "a\nb " + "* " * 20_000 + "a\n\n"
 
 
 def pages(phrases: Phrases) -> Iterator[str]:

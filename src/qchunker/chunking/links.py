@@ -40,6 +40,7 @@ _LIMITED_BY = (
     "不妨碍",
 )
 _WINDOW = 400
+_MAX_ITEMS = 200
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]+"
 _NUMBER = re.compile(
@@ -181,12 +182,14 @@ class _Clauses:
         if index >= 0 and (line := self._line_before(self._blocks[index].start, at)) is not None:
             return line
         index -= 1
-        while index > 0 and self._blocks[index].kind in ("list_item", "heading"):
+        nearest = max(0, index - _MAX_ITEMS)
+        while index > nearest and self._blocks[index].kind in ("list_item", "heading"):
             index -= 1
         return self._starts[index] if index >= 0 else None
 
     def _line_before(self, start: int, at: int) -> int | None:
         """Where the line above starts, when that line and the one at ``at`` are paragraphs of one block."""
+        start = max(start, at - 2 * _WINDOW)
         above = self._text[start:at].rpartition("\n")[0].rstrip()
         if not above or above[-1] not in "。；：.;:":
             return None

@@ -11,7 +11,7 @@ from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.types import Document, Partition
 
-_BLANK_LINE = re.compile(r"[^\S\n\r]*(?:\r\n|\n|\r)[^\S\n\r]*(?:\r\n|\n|\r)\s*")
+_BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[^\S\n\r]*(?:\r\n|\n|\r)\s*")
 
 
 def recursive(document: Document, config: ChunkingConfig) -> Partition:
@@ -25,8 +25,9 @@ def recursive(document: Document, config: ChunkingConfig) -> Partition:
 def _units(text: str, limit: int, measure: Measure) -> Iterator[Unit]:
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     for gap in _BLANK_LINE.finditer(text, start, end):
-        if gap.start() > start:
-            yield from text_units(text, start, gap.start(), BLOCK, limit, measure)
+        stop = start + len(text[start : gap.start()].rstrip())
+        if stop > start:
+            yield from text_units(text, start, stop, BLOCK, limit, measure)
         start = gap.end()
     if start < end:
         yield from text_units(text, start, end, BLOCK, limit, measure)

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import pyromark
 
 OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-_RULE_OF_UNDERSCORES = re.compile(rb"_[ \t]*_[ \t]*_[ \t_]*(?:[\r\n]|\Z)")
-_RULE_OF_STARS = re.compile(rb"\*[ \t]*\*[ \t]*\*[ \t*]*(?:[\r\n]|\Z)")
-_UNDERLINED_DEFINITION = re.compile(rb"\]:[^\r\n]*\r?\n(?:[^\r\n]+\r?\n){0,3}[ \t]*(?:=+|-+)[ \t]*(?:[\r\n]|\Z)")
+# Bounds keep the searches linear; longer ones are not written.
+_RULE_OF_UNDERSCORES = re.compile(rb"_[ \t]{0,99}_[ \t]{0,99}_[ \t_]{0,300}(?:[\r\n]|\Z)")
+_RULE_OF_STARS = re.compile(rb"\*[ \t]{0,99}\*[ \t]{0,99}\*[ \t*]{0,300}(?:[\r\n]|\Z)")
+_UNDERLINED_DEFINITION = re.compile(
+    rb"\]:[^\r\n]{0,999}\r?\n(?:[^\r\n]{1,999}\r?\n){0,3}[ \t]{0,9}(?:=+|-+)[ \t]{0,99}(?:[\r\n]|\Z)"
+)
 _FENCE_WITH_TICKS = re.compile(rb"```[^\n\r`]*`")
 # Most events of a text are of these kinds, and none of them changes the block structure.
 _INLINE = frozenset({"TableCell", "Emphasis", "Strong", "Strikethrough", "Superscript", "Subscript"})

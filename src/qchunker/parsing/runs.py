@@ -37,7 +37,7 @@ _OPENER = re.compile(
     r"[ \t\u00a0\u3000]*(?:[-*+•·‣●○■□▪–(（0-9０-９第附§①-⑳一二三四五六七八九十]|[A-ZＡ-Ｚ][.．\w]|[a-zA-Z]{1,4}[.)）])"
 )
 _TERMINAL = re.compile(r"[。．.!?！？;；:：…”’\"')）]$")
-_DELIMITER_ROW = re.compile(r"^[\s|:+=-]*-[\s|:+=-]*$")
+_DELIMITER_MARKS = frozenset(" \t|:+=-")
 _UNDERLINE = re.compile(r"\s*([=\-~*^\"'`#+.:_])\1{2,}$")
 # Lines longer than this were not wrapped by hand or by an editor: each is a paragraph.
 _WRAP_CHARS = 160
@@ -175,7 +175,8 @@ def tables(run: list[Line]) -> list[Draft]:
             end += 1
         if end - index >= 2:
             found = True
-            has_rule = _DELIMITER_ROW.match(run[index + 1].text) is not None
+            below = run[index + 1].text
+            has_rule = "-" in below and _DELIMITER_MARKS.issuperset(below)
             header = Span(run[index].start, run[index + 1 if has_rule else index].end)
             drafts.append(Draft("table", run[index].start, run[end - 1].end, header=header))
         else:
