@@ -16,29 +16,27 @@ from qchunker.sentences import sentence_spans
 from qchunker.types import Document, Link, Partition, Span
 
 # Cue words, and whether the clause that holds them limits the one it names, or is limited by it.
-_LIMITS = (
-    "不适用",
-    "不受",
-    "不予适用",
-    "例外情形",
-    "not apply",
-    "not applicable",
-    "otwithstanding",
-    "exception to",
-    "exempt from",
-)
-_LIMITED_BY = (
-    "除外",
-    "另有规定",
-    "另有约定",
-    "ubject to",
-    "xcept as",
-    "xcept for",
-    "xcept in",
-    "xcept where",
-    "nless ",
-    "不妨碍",
-)
+_CUES_ZH = {
+    "不适用": True,
+    "不受": True,
+    "不予适用": True,
+    "例外情形": True,
+    "除外": False,
+    "另有规定": False,
+    "另有约定": False,
+    "不妨碍": False,
+}
+_CUES_EN = {
+    "not appl": True,
+    "otwithstanding": True,
+    "exception to": True,
+    "exempt from": True,
+    "ubject to": False,
+    "xcept ": False,
+    "nless ": False,
+}
+# Chinese references name one of these; a text without them needs no search.
+_REFERENCE_ZH = "条條款项項规規"
 _WINDOW = 400
 _MAX_ITEMS = 200
 
@@ -78,14 +76,15 @@ def link_exceptions(partition: Partition) -> Partition:
     found: dict[int, dict[tuple[str, str], dict[Span, None]]] = defaultdict(lambda: defaultdict(dict))
     chunks = partition.chunks
     starts = [chunk.start for chunk in chunks]
+    ids = [chunk.id for chunk in chunks]
     for reference in _references(partition.document):
         here = bisect_right(starts, reference.sentence.start) - 1
         there = bisect_right(starts, reference.target) - 1
         if here == there or here < 0 or there < 0:
             continue
         rule, exception = (there, here) if reference.limits else (here, there)
-        found[exception]["limits", chunks[rule].id][reference.sentence] = None
-        found[rule]["limited_by", chunks[exception].id][reference.sentence] = None
+        found[exception]["limits", ids[rule]][reference.sentence] = None
+        found[rule]["limited_by", ids[exception]][reference.sentence] = None
     if not found:
         return partition
     links = {
@@ -122,25 +121,37 @@ def _starts_line(text: str, at: int) -> bool:
 
 def _limiting_sentences(document: Document) -> Iterator[tuple[Span, bool]]:
     """Sentences with a cue, in order, each once per direction."""
-    text = document.text
-    seen: set[tuple[Span, bool]] = set()
-    for cues, limits in ((_LIMITS, True), (_LIMITED_BY, False)):
-        for cue in cues:
-            at = text.find(cue)
-            while at >= 0:
-                sentence = _sentence_at(document, at)
-                if sentence is not None and (sentence, limits) not in seen:
-                    seen.add((sentence, limits))
-                    yield sentence, limits
-                at = text.find(cue, max(at + 1, sentence.end if sentence is not None else 0))
+    seen: tuple[Span, set[bool]] = (Span(-1, -1), set())
+    spans: list[Span] = []  # sentences of the last window, which serve the cues that follow in it
+    for at, limits in _cues(document.text):
+        if not (spans and spans[0].start <= at < spans[-1].start):
+            spans = _sentences_around(document, at)
+        sentence = next((span for span in spans if span.start <= at < span.end), None)
+        if sentence is None:
+            continue
+        if sentence != seen[0]:
+            seen = (sentence, set())
+        if limits not in seen[1]:
+            seen[1].add(limits)
+            yield sentence, limits
 
 
-def _sentence_at(document: Document, at: int) -> Span | None:
+def _cues(text: str) -> list[tuple[int, bool]]:
+    chinese = not text.isascii() and any(mark in text for mark in _REFERENCE_ZH)
+    found: list[tuple[int, bool]] = []
+    for cue, limits in (_CUES_EN | _CUES_ZH if chinese else _CUES_EN).items():
+        at = text.find(cue)
+        while at >= 0:
+            found.append((at, limits))
+            at = text.find(cue, at + len(cue))
+    return sorted(found)
+
+
+def _sentences_around(document: Document, at: int) -> list[Span]:
     blocks = document.blocks_in(at, at + 1)
     if not blocks or blocks[0].kind in ("code", "furniture", "front_matter"):
-        return None
-    start, end = max(blocks[0].start, at - _WINDOW), min(blocks[0].end, at + _WINDOW)
-    return next((span for span in sentence_spans(document.text, start, end) if span.start <= at < span.end), None)
+        return []
+    return sentence_spans(document.text, max(blocks[0].start, at - _WINDOW), min(blocks[0].end, at + _WINDOW))
 
 
 def _is_quantity(text: str, match: re.Match[str]) -> bool:

@@ -11,6 +11,7 @@ import regex
 
 from qchunker.chunking.sizes import Measure
 from qchunker.sentences import clause_spans, sentence_spans
+from qchunker.types import Document
 
 # Strength of a boundary: where there is a choice, the stronger one is cut. Glued ones only if nothing else helps.
 GLUED, GRAPHEME, WORD, CLAUSE, SENTENCE, LINE, ITEM, BLOCK, HEADING = range(9)
@@ -25,6 +26,7 @@ _GRAPHEME = regex.compile(r"\X")
 _LINE = re.compile(r"[^\n\r]+")
 _MARKS = regex.compile(r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^\s，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+")
 _GRAPHEME_WINDOW = 64
+_WORDS_SHARE = 16
 
 
 class Unit(NamedTuple):
@@ -49,6 +51,22 @@ class Piece(NamedTuple):
     oversize: str | None = None
 
 
+def record_units(document: Document, limit: int, measure: Measure) -> list[Unit]:
+    """The records of a table as units; none for other documents. A record is not prose, whatever the chunker."""
+    if not document.blocks or document.blocks[0].kind != "record":
+        return []
+    units: list[Unit] = []
+    before = 0
+    for block in document.blocks:
+        size = measure.span(document.text, before, block.end)
+        if size <= limit:
+            units.append(Unit(block.start, block.end, LINE, size))
+        else:
+            units.extend(text_units(document.text, block.start, block.end, LINE, limit, measure))
+        before = block.end
+    return units
+
+
 def text_units(text: str, start: int, end: int, strength: int, limit: int, measure: Measure) -> Iterator[Unit]:
     """Units of at most ``limit`` of ``text[start:end]``: whole, else lines, sentences, clauses, words, graphemes."""
     yield from _finer(text, start, end, strength, limit, measure, 0)
@@ -67,6 +85,8 @@ def _finer(text: str, start: int, end: int, strength: int, limit: int, measure: 
     if len(parts) < 2:
         yield from _finer(text, start, end, strength, limit, measure, level + 1)
         return
+    if name == WORD:
+        parts = _joined(parts, limit)
     for index, (part_start, part_end) in enumerate(parts):
         # White space before a part counts with it, as tokenizers do.
         before = parts[index - 1][1] if index else part_start
@@ -98,6 +118,11 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [] if width <= 160 and forced > 0.5 * (len(lines) - 1) and width >= 40 else lines
 
 
+def has_lines(text: str, start: int, end: int) -> bool:
+    """Whether a text is made of lines that were ended on purpose."""
+    return bool(_lines(text, start, end))
+
+
 def _first_word(text: str, start: int) -> int:
     match = _WORD.match(text, start)
     return len(match.group()) if match else 1
@@ -106,6 +131,17 @@ def _first_word(text: str, start: int) -> int:
 def word_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Words between white space; every Chinese character or syllable sign is one."""
     return [match.span() for match in _WORD.finditer(text, start, end)]
+
+
+def _joined(parts: list[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    """Neighbouring words together up to a small share of the limit: a unit for each word is no use and much memory."""
+    joined: list[tuple[int, int]] = []
+    for start, end in parts:
+        if joined and end - joined[-1][0] <= limit // _WORDS_SHARE:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _mark_runs(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from qchunker.chunking.assemble import assemble, join_small
-from qchunker.chunking.packing import BLOCK, CUT_NAMES, Piece, Unit, text_units
+from qchunker.chunking.packing import BLOCK, CUT_NAMES, Piece, Unit, record_units, text_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.types import Document, Partition
@@ -18,7 +18,8 @@ def recursive(document: Document, config: ChunkingConfig) -> Partition:
     """Cut at blank lines; go down to finer separators only inside a paragraph that is too long; fill greedily."""
     measure = Measure.of_config(config)
     room = max(1, int((config.target_chars - measure.overhead) * (1 - config.overlap_ratio)))
-    pieces = list(_filled(_units(document.text, room, measure), room))
+    records = record_units(document, room, measure)
+    pieces = list(_filled(records or _units(document.text, room, measure), room))
     return assemble(document, join_small(document, pieces, config, measure), config, measure, "recursive")
 
 
@@ -33,7 +34,7 @@ def _units(text: str, limit: int, measure: Measure) -> Iterator[Unit]:
         yield from text_units(text, start, end, BLOCK, limit, measure)
 
 
-def _filled(units: Iterator[Unit], limit: int) -> Iterator[Piece]:
+def _filled(units: Iterable[Unit], limit: int) -> Iterator[Piece]:
     """Pieces filled from left to right."""
     first: Unit | None = None
     size, end, cut = 0, 0, "start"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qchunker.chunking.assemble import assemble, join_small
-from qchunker.chunking.packing import CUT_NAMES, SENTENCE, Piece, Unit, pack, text_units
+from qchunker.chunking.packing import CUT_NAMES, SENTENCE, Piece, Unit, pack, record_units, text_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.sentences import sentence_spans
@@ -16,7 +16,7 @@ def sentence(document: Document, config: ChunkingConfig) -> Partition:
     """Pack sentences into pieces of about equal length; a sentence over the target is cut at clauses or words."""
     measure = Measure.of_config(config)
     room = max(1, int((config.target_chars - measure.overhead) * (1 - config.overlap_ratio)))
-    units = list(_units(document.text, room, measure))
+    units = record_units(document, room, measure) or list(_units(document.text, room, measure))
     pieces = [
         Piece(units[first].start, units[stop - 1].end, CUT_NAMES[units[first].strength] if first else "start")
         for first, stop in pack(units, room)

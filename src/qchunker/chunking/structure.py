@@ -10,11 +10,14 @@ from collections.abc import Iterator
 
 from qchunker.chunking.assemble import assemble, fitted_path, join_small
 from qchunker.chunking.packing import BLOCK, CLAUSE, CUT_NAMES, GLUED, ITEM, LINE, Piece, Unit, pack, text_units
+from qchunker.chunking.prose import prose_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
 from qchunker.types import ATOMIC_KINDS, Block, Document, Partition
 
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.|TABLE|表|附表|续表)\s*[0-9０-９A-Z一二三四五六七八九十]", re.IGNORECASE)
+# Under this the exact search for units costs nothing and cuts better.
+_MIN_PROSE_LIMIT = 100
 _ENDS = ".。!！?？:：;；”’\"'"
 _MAX_CAPTION_CHARS = 150
 
@@ -83,9 +86,9 @@ class _Cutter:
             return
         room = max(1, self.limit - prefix)
         # A block of up to the target stays whole; where there is a choice, room is left for the lead-in.
-        units = self._units(section, min(self.config.target_chars, room), room)
-        packed = max(1, int(self.config.target_chars * (1 - self.config.overlap_ratio)))
-        for first, stop in pack(units, min(packed, room)):
+        packed = min(room, max(1, int(self.config.target_chars * (1 - self.config.overlap_ratio))))
+        units = self._units(section, min(self.config.target_chars, room), room, packed)
+        for first, stop in pack(units, packed):
             name = cut if first == 0 else CUT_NAMES[units[first].strength]
             if units[first].strength == ITEM and self._is_row(units[first].start):
                 name = "row"
@@ -102,7 +105,7 @@ class _Cutter:
         blocks = self.document.blocks_in(start, start + 1)
         return bool(blocks) and blocks[0].kind in ("table", "record")
 
-    def _units(self, section: tuple[Block, ...], target: int, room: int) -> list[Unit]:
+    def _units(self, section: tuple[Block, ...], target: int, room: int, packed: int) -> list[Unit]:
         text, span = self.text, self.measure.span
         units: list[Unit] = []
         at = glued_from = section[0].start
@@ -130,6 +133,9 @@ class _Cutter:
                 units.append(Unit(start, end, strength, size + gap, header if kind == "record" else 0))
             elif kind in ATOMIC_KINDS:
                 units.extend(self._parts(block, strength, max(1, part), header))
+            elif self.measure.in_characters and part >= _MIN_PROSE_LIMIT and kind != "record":
+                before = units[-1].size if units and units[-1].size < packed // 3 else 0
+                units.extend(prose_units(text, start, end, strength, min(packed, part + lead), before))
             else:
                 units.extend(text_units(text, start, end, strength, max(1, part), self.measure))
             at = end
@@ -163,8 +169,9 @@ class _Cutter:
 
     def _runs_over(self, section: tuple[Block, ...], index: int) -> bool:
         """Whether the sentence before the page break in front of a block goes on in it."""
-        body = next((block for block in reversed(section[:index]) if block.kind != "furniture"), None)
-        return body is not None and self.text[body.end - 1] not in _ENDS
+        while index > 0 and section[index - 1].kind == "furniture":
+            index -= 1
+        return index > 0 and self.text[section[index - 1].end - 1] not in _ENDS
 
     def _header(self, block: Block, room: int) -> int:
         """Size of what a part of this block must repeat; nothing when that would crowd out the part itself."""

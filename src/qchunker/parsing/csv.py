@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from qchunker.errors import ParseError
 from qchunker.parsing.encoding import decode
@@ -13,6 +14,8 @@ from qchunker.types import Block, Document, Note, Source, Span
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_RECORDS = 20
+# Only these end a line of a record; other separators may occur inside values.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # A quote that is never closed would swallow the rest of the file as one value.
 _MAX_RECORD_CHARS = 1_000_000
 
@@ -50,12 +53,11 @@ def csv_document(text: str, name: str, notes: Sequence[Note] = (), metadata: dic
 
 def _delimiter(text: str) -> str:
     """The candidate that gives the same number (two or more) of columns most often in the first records."""
-    sample = io.StringIO(text[:100_000], newline="")
-    lines = [line for _, line in zip(range(200), sample, strict=False)]
+    lines = [line.group() for line in islice(_LINE.finditer(text, 0, 100_000), 200)]
 
     def agreement(delimiter: str) -> tuple[int, int]:
         try:
-            rows = [row for _, row in zip(range(_SAMPLE_RECORDS), csv.reader(lines, delimiter=delimiter), strict=False)]
+            rows = list(islice(csv.reader(lines, delimiter=delimiter), _SAMPLE_RECORDS))
         except csv.Error:
             return (0, 0)
         widths = Counter(len(row) for row in rows if len(row) > 1)
@@ -72,10 +74,9 @@ def _records(text: str, delimiter: str) -> Iterator[Span]:
 
     def feed() -> Iterator[str]:
         nonlocal consumed
-        # Only \n, \r\n and \r end a record line; other separators may occur inside values.
-        for line in io.StringIO(text, newline=""):
-            consumed += len(line)
-            yield line
+        for line in _LINE.finditer(text):
+            consumed = line.end()
+            yield line.group()
 
     start = 0
     for row in csv.reader(feed(), delimiter=delimiter, strict=True):
@@ -85,11 +86,9 @@ def _records(text: str, delimiter: str) -> Iterator[Span]:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    for line in io.StringIO(text, newline=""):
-        if not line.isspace():
-            yield _trimmed(text, start, start + len(line))
-        start += len(line)
+    for line in _LINE.finditer(text):
+        if not line.group().isspace():
+            yield _trimmed(text, *line.span())
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -38,12 +38,16 @@ _OPENER = re.compile(
 )
 _TERMINAL = re.compile(r"[。．.!?！？;；:：…”’\"')）]$")
 _DELIMITER_MARKS = frozenset(" \t|:+=-")
+# Headings of wiki markup, as text extracted from wikis keeps them: == Title ==
+_WIKI = re.compile(r"\s*(=(?: ?=){0,5})\s+([^=\s][^=]{0,118}?)\s+\1\s*$")
 _UNDERLINE = re.compile(r"\s*([=\-~*^\"'`#+.:_])\1{2,}$")
 # Lines longer than this were not wrapped by hand or by an editor: each is a paragraph.
 _WRAP_CHARS = 160
 
 
 def single_line(line: Line) -> list[Draft]:
+    if (wiki := _WIKI.match(line.text)) is not None:
+        return [Draft("heading", line.start, line.end, wiki[1].count("="), headings.heading_title(wiki[2]))]
     if len(line.text) > headings.MAX_HEADING_CHARS and not line.text.lstrip().startswith("第"):
         kind = "list_item" if headings.list_item(line.text) else "paragraph"
         return [Draft(kind, line.start, line.end)]
