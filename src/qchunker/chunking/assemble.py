@@ -150,15 +150,11 @@ def _surely_fits(chunk: Chunk, config: ChunkingConfig, measure: Measure) -> bool
 
 def _chunk(document: Document, piece: Piece, config: ChunkingConfig, measure: Measure, before: Chunk | None) -> Chunk:
     blocks = document.blocks_in(piece.start, piece.end)
-    body = [block for block in blocks if block.kind not in _NO_BODY] or blocks
-    path = body[0].heading_path
-    if path != body[-1].heading_path:
-        path = _common([block.heading_path for block in body])
-    inside = {block.heading_path for block in blocks if block.kind == "heading"}
-    outside = path
-    if inside:
-        outside = tuple(title for depth, title in enumerate(path, 1) if path[:depth] not in inside)
-    kinds = {block.kind for block in body}
+    if len(blocks) == 1:
+        kind, path = blocks[0].kind, blocks[0].heading_path
+        outside = path if kind != "heading" else path[:-1]
+    else:
+        kind, path, outside = _summary(blocks)
     context = _context(document, piece, blocks[0], config, measure)
     overlap = None
     if before is not None and not context:
@@ -167,7 +163,7 @@ def _chunk(document: Document, piece: Piece, config: ChunkingConfig, measure: Me
         document,
         piece.start,
         piece.end,
-        kinds.pop() if len(kinds) == 1 else "mixed",
+        kind,
         path,
         document.page_at(piece.start),
         piece.cut,
@@ -177,6 +173,20 @@ def _chunk(document: Document, piece: Piece, config: ChunkingConfig, measure: Me
         (),
         fitted_path(outside, config.limit - measure.overhead, measure) if outside else (),
     )
+
+
+def _summary(blocks: tuple[Block, ...]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Kind, heading path, and the part of the path that lies outside of some blocks."""
+    body = [block for block in blocks if block.kind not in _NO_BODY] or blocks
+    path = body[0].heading_path
+    if path != body[-1].heading_path:
+        path = _common([block.heading_path for block in body])
+    inside = {block.heading_path for block in blocks if block.kind == "heading"}
+    outside = path
+    if inside:
+        outside = tuple(title for depth, title in enumerate(path, 1) if path[:depth] not in inside)
+    kinds = {block.kind for block in body}
+    return kinds.pop() if len(kinds) == 1 else "mixed", path, outside
 
 
 def _common(paths: list[tuple[str, ...]]) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ _NUMBERED = re.compile(
     re.VERBOSE,
 )
 _SEPARATOR = re.compile(rf"(?:{_SP}|[:：\-—–.．])*")
-_TERMINAL = re.compile(r"[。．.!?！？;；，,、…]$")
+_TERMINAL = tuple("。．.!?！？;；，,、…")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _TITLE_START = re.compile(r"[^\W\d_a-z]|[(（\"“「《\[]|[0-9]")
@@ -191,7 +191,7 @@ def _word_title(title: str, found: Numbering, touching: bool) -> bool:
 
 
 def _sentence_like(title: str) -> bool:
-    if _TERMINAL.search(title) and not re.search(r"\b(?:etc|Inc|Ltd|Co|No)\.$", title):
+    if title.endswith(_TERMINAL) and not re.search(r"\b(?:etc|Inc|Ltd|Co|No)\.$", title):
         return True
     if _CJK.search(title):
         return bool(re.search(r"[。；！？]", title)) or ("，" in title and len(title) > 20)
@@ -223,7 +223,7 @@ def unnumbered_title(line: str) -> bool:
     cjk = _CJK.search(text) is not None
     if len(core) > MAX_HEADING_CJK if cjk else len(core.split()) > MAX_HEADING_WORDS:
         return False
-    if _TERMINAL.search(core) or (cjk and re.search(r"[，。；！？]", core)):
+    if core.endswith(_TERMINAL) or (cjk and re.search(r"[，。；！？]", core)):
         return False
     if _KEY_VALUE.search(core) or _CAPTION.match(core) or _LEAD_IN.match(core) or _CALL.search(core):
         return False

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pyromark
 
 OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-# The look-behind lets a search start only where a run starts, so that time is linear.
-_RULE_OF_UNDERSCORES = re.compile(rb"(?<![_ \t])[ \t]*_[ \t]*_[ \t]*_[ \t_]*(?:[\r\n]|\Z)")
-_RULE_OF_STARS = re.compile(rb"(?<![* \t])[ \t]*\*[ \t]*\*[ \t]*\*[ \t*]*(?:[\r\n]|\Z)")
+# The end of a rule; bounds keep the search linear, and starting with the mark itself keeps it fast.
+_RULE_OF_UNDERSCORES = re.compile(rb"_[ \t]{0,9}_[ \t]{0,9}_[ \t_]{0,80}(?:[\r\n]|\Z)")
+_RULE_OF_STARS = re.compile(rb"\*[ \t]{0,9}\*[ \t]{0,9}\*[ \t*]{0,80}(?:[\r\n]|\Z)")
 _UNDERLINED_DEFINITION = re.compile(
     rb"\]:[^\r\n]{0,999}\r?\n(?:[^\r\n]{1,999}\r?\n){0,3}[ \t]{0,9}(?:=+|-+)[ \t]{0,99}(?:[\r\n]|\Z)"
 )

@@ -36,7 +36,7 @@ class Draft(NamedTuple):
 _OPENER = re.compile(
     r"[ \t\u00a0\u3000]*(?:[-*+•·‣●○■□▪–(（0-9０-９第附§①-⑳一二三四五六七八九十]|[A-ZＡ-Ｚ][.．\w]|[a-zA-Z]{1,4}[.)）])"
 )
-_TERMINAL = re.compile(r"[。．.!?！？;；:：…”’\"')）]$")
+_TERMINAL = tuple("。．.!?！？;；:：…”’\"')）")
 _DELIMITER_MARKS = frozenset(" \t|:+=-")
 # Headings of wiki markup, as text extracted from wikis keeps them: == Title ==
 _WIKI = re.compile(r"\s*(=(?: ?=){0,5})\s+([^=\s][^=]{0,118}?)\s+\1\s*$")
@@ -101,7 +101,7 @@ def many_lines(run: list[Line]) -> list[Draft]:
     drafts: list[Draft] = []
     for index, line in enumerate(run):
         following = run[index + 1].text if index + 1 < len(run) else ""
-        finished = not drafts or drafts[-1].kind != "paragraph" or _TERMINAL.search(run[index - 1].text) is not None
+        finished = not drafts or drafts[-1].kind != "paragraph" or run[index - 1].text.endswith(_TERMINAL)
         opened = _opened(line, finished, following, not drafts) if _OPENER.match(line.text) else []
         if not drafts and not opened and _title_line(line.text, following):
             opened = [_heading([line], None)]

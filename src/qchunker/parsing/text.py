@@ -137,8 +137,8 @@ def _runs(text: str, reserved: Sequence[Draft]) -> Iterator[list[Line] | Draft]:
             body = line.rstrip()
             if body:
                 # A form feed before the first character of a line is not part of it.
-                lead = len(body) - len(body.lstrip("\f\v"))
-                run.append(Line(start + lead, body[lead:]))
+                lead = len(body) - len(body.lstrip("\f\v")) if body[0] in "\f\v" else 0
+                run.append(Line(start + lead, body[lead:] if lead else body))
             elif run:
                 yield run
                 run = []
