@@ -34,7 +34,8 @@ def _headings(document: Document) -> Iterator[Note]:
     # A bare number is trusted when others stand under it, or when it is one of a series.
     parents = {parts[:1] for parts in numbers if len(parts) > 1}
     series = [parts for parts in numbers if len(parts) == 1]
-    if len(series) >= _SERIES and series == sorted(series, key=lambda parts: int(parts[0])):
+    in_order = series == sorted(series, key=lambda parts: int(parts[0]))
+    if in_order and (len(series) >= _SERIES or not parents.isdisjoint(series)):
         parents.update(series)
     open_level = 0
     for block, following in zip(document.blocks, [*document.blocks[1:], None], strict=True):

@@ -162,7 +162,7 @@ def _settle(drafts: list[Draft]) -> list[Draft]:
         for place in range(index, end):
             draft = drafts[place]
             sibling = draft.weak and any(
-                drafts[near].weak and abs(int(drafts[near].parts[0]) - int(draft.parts[0])) == 1
+                drafts[near].weak and int(drafts[near].parts[0]) - int(draft.parts[0]) == near - place
                 for near in (place - 1, place + 1)
                 if index <= near < end
             )
@@ -226,6 +226,8 @@ def _with_title(drafts: list[Draft]) -> list[Draft]:
     It then stands above all others; so it does above numbered headings wherever they start.
     """
     if not drafts or drafts[0].kind != "heading" or drafts[0].rank != UNNUMBERED_RANK:
+        return drafts
+    if _CONTENTS.match(drafts[0].title):
         return drafts
     numbered = any(draft.kind == "heading" and draft.rank < UNNUMBERED_RANK for draft in drafts)
     if numbered or (len(drafts) > 1 and drafts[1].kind == "heading"):
