@@ -21,8 +21,8 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # type: ignore[import-unt
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from qchunker.errors import ParseError, UnsupportedFormatError
+from qchunker.parsing.docx_numbering import spell
 from qchunker.parsing.epub import parse_epub
-from qchunker.parsing.numbering import spell
 from qchunker.parsing.office import DOCX, PDF, PPTX, XLSX, Extracted, extract
 from qchunker.parsing.pdf import Hint, clean
 from qchunker.types import Source

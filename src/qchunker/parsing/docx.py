@@ -8,8 +8,8 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from qchunker.parsing.archive import Archive, attribute, local
-from qchunker.parsing.markdown_text import heading, paragraph, table
-from qchunker.parsing.numbering import Numbering
+from qchunker.parsing.docx_numbering import Numbering
+from qchunker.parsing.markdown_writer import heading, paragraph, table
 from qchunker.types import Note
 
 MAIN_PART = "word/document.xml"

@@ -12,8 +12,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from qchunker.errors import ParseError
 from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
+from qchunker.parsing.heading_stack import HeadingStack
 from qchunker.parsing.html_table import table_rows
-from qchunker.parsing.outline import HeadingStack
 from qchunker.types import Block, Document, Note, Source, Span
 
 _SKIPPED = frozenset(

@@ -9,8 +9,8 @@ import pyromark
 
 from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
+from qchunker.parsing.heading_stack import HeadingStack
 from qchunker.parsing.markdown_events import OPTIONS, ByteBlock, block_positions
-from qchunker.parsing.outline import HeadingStack
 from qchunker.types import Block, Document, Note, Source, Span
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?=\S)(?:.*\r?\n)*?(?:---|\.\.\.)[ \t]*(?=\r?\n|\Z)")

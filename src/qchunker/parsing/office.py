@@ -31,7 +31,7 @@ TIME_LIMIT_S_PER_MB = 20.0
 MEMORY_LIMIT_BYTES = 4 << 30
 PDF_HEADER_BYTES = 1024
 
-_NATIVE = Path(__file__).with_name("native.py")
+_NATIVE = Path(__file__).with_name("kreuzberg_process.py")
 # The isolated interpreter gets the caller's import path, and none of the caller's files.
 _LAUNCH = (
     "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop()); "

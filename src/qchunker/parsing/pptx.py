@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from qchunker.parsing.archive import Archive, attribute, local, relation_id
-from qchunker.parsing.markdown_text import heading, paragraph, table
+from qchunker.parsing.markdown_writer import heading, paragraph, table
 from qchunker.types import Note
 
 PRESENTATION = "ppt/presentation.xml"

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
 from qchunker.parsing.furniture import furniture_spans
+from qchunker.parsing.heading_stack import HeadingStack
 from qchunker.parsing.headings import UNNUMBERED_RANK
-from qchunker.parsing.outline import HeadingStack
 from qchunker.parsing.runs import Draft, Line, many_lines, single_line, tables, underlined
 from qchunker.types import Block, Document, Note, Source, Span
 

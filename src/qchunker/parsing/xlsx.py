@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from qchunker.errors import ParseError
 from qchunker.parsing.archive import Archive, attribute, local, relation_id
-from qchunker.parsing.markdown_text import heading, paragraph, table
+from qchunker.parsing.markdown_writer import heading, paragraph, table
 from qchunker.types import Note
 
 WORKBOOK = "xl/workbook.xml"

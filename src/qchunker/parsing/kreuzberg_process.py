@@ -1,6 +1,6 @@
 """Runs kreuzberg in a process of its own, because native code may hang, exhaust memory or crash.
 
-    python native.py <max_bytes>  < request  > reply
+    python kreuzberg_process.py <max_bytes>  < request  > reply
 
 The request is one line of JSON (``{"media_type": ...}``) followed by the bytes of the file; the
 reply is one JSON object, either ``{"error": ..., "message": ...}`` or what ``_pdf`` and
