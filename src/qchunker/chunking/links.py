@@ -37,6 +37,10 @@ _CUES_EN = {
 }
 # Chinese references name one of these; a text without them needs no search.
 _REFERENCE_ZH = "条條款项項规規"
+# A cue without any of these around it refers to nothing.
+_REFERENCE_HINT = re.compile(
+    r"[0-9]\.[0-9]|lause|ection|rticle|aragraph|recedin|oregoin|revious|bove|[Rr]ule|[第前上以§]"
+)
 _WINDOW = 400
 _MAX_ITEMS = 200
 
@@ -124,6 +128,8 @@ def _limiting_sentences(document: Document) -> Iterator[tuple[Span, bool]]:
     seen: tuple[Span, set[bool]] = (Span(-1, -1), set())
     spans: list[Span] = []  # sentences of the last window, which serve the cues that follow in it
     for at, limits in _cues(document.text):
+        if _REFERENCE_HINT.search(document.text, max(0, at - _WINDOW), at + _WINDOW) is None:
+            continue
         if not (spans and spans[0].start <= at < spans[-1].start):
             spans = _sentences_around(document, at)
         sentence = next((span for span in spans if span.start <= at < span.end), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -20,8 +21,11 @@ from qchunker.sentences import clause_spans, sentence_spans
 
 # Most often a sentence ends this near to where a piece should; else the whole possible range is searched.
 _NEAR_CHARS = 120
-# Text before the range that tells whether it begins inside a quotation, an abbreviation, a number.
-_CONTEXT_CHARS = 80
+_STOP = re.compile(r"[.!?;](?=[\s\"'”’)\]])|[。！？；…⋯｡]")
+_MAX_STOPS = 8
+# Text around a stop that tells whether it ends a sentence.
+_BEFORE_CHARS, _AFTER_CHARS = 100, 40
+_MAX_CLOSING_MARKS = 8
 
 
 def prose_units(text: str, start: int, end: int, strength: int, limit: int, carry: int) -> Iterator[Unit]:
@@ -46,15 +50,24 @@ def _cut(text: str, at: int, end: int, ideal: int, room: int, lines: bool) -> tu
     if lines and (found := _line_end(text, low, goal, high)):
         return _trimmed(text, found, LINE)
     for near in (_NEAR_CHARS, room):
-        first, last = max(low, goal - near), min(high, goal + near)
-        spans = sentence_spans(text, max(at, first - _CONTEXT_CHARS), last)
-        if found := _nearest(spans, first, goal):
+        if found := _sentence_end(text, at, end, max(low, goal - near), goal, min(high, goal + near)):
             return _trimmed(text, found, SENTENCE)
     if found := _nearest(clause_spans(text, low, high), low, goal):
         return _trimmed(text, found, CLAUSE)
     if found := _nearest(word_spans(text, low, high), low, goal):
         return _trimmed(text, found, WORD)
     return _trimmed(text, grapheme_boundary(text, at, high, end), GRAPHEME)
+
+
+def _sentence_end(text: str, at: int, end: int, low: int, goal: int, high: int) -> int:
+    """The end of a sentence near ``goal``, or 0: of the stops in range, the nearest that really ends one."""
+    stops = [match.end() for match in _STOP.finditer(text, low, high)]
+    for stop in sorted(stops, key=lambda place: abs(place - goal))[:_MAX_STOPS]:
+        spans = sentence_spans(text, max(at, stop - _BEFORE_CHARS), min(end, stop + _AFTER_CHARS))
+        for _, found in spans[:-1]:
+            if stop <= found <= min(high, stop + _MAX_CLOSING_MARKS):
+                return found
+    return 0
 
 
 def _line_end(text: str, low: int, goal: int, high: int) -> int:

@@ -58,7 +58,11 @@ def decode(source: Source) -> tuple[str, str, tuple[Note, ...]]:
 
 def clean_text(text: str) -> tuple[str, tuple[Note, ...]]:
     """Replace lone surrogates, which no encoder accepts, by U+FFFD, one for one."""
-    if _SURROGATE.search(text) is None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        pass
+    else:
         return text, ()
     replaced, count = _SURROGATE.subn("\ufffd", text)
     where = replaced.index("\ufffd")

@@ -45,6 +45,11 @@ _UNDERLINE = re.compile(r"\s*([=\-~*^\"'`#+.:_])\1{2,}$")
 _WRAP_CHARS = 160
 
 
+def plain_line(line: str) -> bool:
+    """Whether a line that stands alone is a paragraph at first sight: too long for a title, and no item."""
+    return len(line) > headings.MAX_HEADING_CHARS and line[0].isalpha() and line[0] != "第" and line[1] not in ".)）"
+
+
 def single_line(line: Line) -> list[Draft]:
     if (wiki := _WIKI.match(line.text)) is not None:
         return [Draft("heading", line.start, line.end, wiki[1].count("="), headings.heading_title(wiki[2]))]

@@ -11,7 +11,7 @@ from qchunker.parsing.encoding import decode
 from qchunker.parsing.furniture import furniture_spans
 from qchunker.parsing.heading_stack import HeadingStack
 from qchunker.parsing.headings import UNNUMBERED_RANK
-from qchunker.parsing.runs import Draft, Line, many_lines, single_line, tables, underlined
+from qchunker.parsing.runs import Draft, Line, many_lines, plain_line, single_line, tables, underlined
 from qchunker.types import Block, Document, Note, Source, Span
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*", re.MULTILINE)
@@ -75,6 +75,9 @@ def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
     for run in _runs(text, reserved):
         if isinstance(run, Draft):
             drafts.append(run)
+            continue
+        if len(run) == 1 and plain_line(run[0].text):
+            drafts.append(Draft("paragraph", run[0].start, run[0].end))
             continue
         titles, run = underlined(run, ranks)
         drafts.extend(titles)
