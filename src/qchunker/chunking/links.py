@@ -24,6 +24,9 @@ _CUES_ZH = {
     "除外": False,
     "另有规定": False,
     "另有约定": False,
+    "情形外": False,
+    "规定外": False,
+    "约定外": False,
     "不妨碍": False,
 }
 _CUES_EN = {
@@ -59,9 +62,12 @@ _RELATIVE = re.compile(
 )
 _OWN_NUMBER = re.compile(
     rf"\s*(?:#+\s*)?(?:第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節)(?:之(?P<sub>{_NUM}))?|"
-    r"(?P<word>Clause|Section|Article|Rule|§)\s*(?P<en>[0-9]+(?:\.[0-9]+)*)|(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3})+)|(?P<single>[0-9]{1,3})[.、．])",
+    r"(?P<word>Clause|Section|Article|Rule|§)\s*(?P<en>[0-9]+(?:\.[0-9]+)*)|(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3})+)(?:,\s*[0-9.]+)*|(?P<single>[0-9]{1,3})[.、．])",
     re.IGNORECASE,
 )
+_SET_APART = re.compile(r"[ \t\u3000]*(?:$|[\n.:：、—–-])|[ \t\u3000]+(?![a-z])")
+# A number behind these belongs to another document: version 2.3, FHS section 4.9, GB/T 3.1.
+_ELSEWHERE = re.compile(r"(?:[Vv]ersion|[Rr]elease|\bv|\b[A-Z]{2,}[\w/-]*),?\s*$")
 
 
 class _Reference(NamedTuple):
@@ -105,18 +111,26 @@ def _references(document: Document) -> Iterator[_Reference]:
         clauses = clauses or _Clauses(document)
         text = document.text[sentence.start : sentence.end]
         # The clause's own number is no reference; where it is a heading of its own, the sentence has none.
-        own = _OWN_NUMBER.match(text) if _starts_line(document.text, sentence.start) else None
+        own = _own_number(text, 0, len(text)) if _starts_line(document.text, sentence.start) else None
         at = own.end() if own else 0
         targets = [
             clauses.named(match, sentence.start)
             for match in _NUMBER.finditer(text, at)
-            if not _is_quantity(text, match)
+            if not _is_quantity(text, match) and not _ELSEWHERE.search(text, max(0, match.start() - 24), match.start())
         ]
         if _RELATIVE.search(text, at):
             targets.append(clauses.before(sentence.start))
         for target in targets:
             if target is not None and not sentence.start <= target < sentence.end:
                 yield _Reference(sentence, target, limits)
+
+
+def _own_number(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The number that a clause bears, and not one that its sentence starts to talk about."""
+    own = _OWN_NUMBER.match(text, start, end)
+    if own is None or (own["cn"] is None and own["word"] is None):
+        return own
+    return own if _SET_APART.match(text, own.end(), end) else None
 
 
 def _starts_line(text: str, at: int) -> bool:
@@ -181,7 +195,7 @@ class _Clauses:
         self._text = document.text
         self._by_number: dict[str, list[int]] = defaultdict(list)
         for block in self._blocks:
-            own = _OWN_NUMBER.match(document.text, block.start, min(block.end, block.start + 40))
+            own = _own_number(document.text, block.start, min(block.end, block.start + 40))
             if own is not None:
                 self._by_number[_key(own)].append(block.start)
 

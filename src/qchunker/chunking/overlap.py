@@ -12,6 +12,7 @@ from qchunker.types import Document, Span
 
 _PROSE = frozenset({"paragraph", "list_item", "quote", "html"})
 _CUTS_INSIDE_A_BLOCK = frozenset({"sentence", "clause", "word", "grapheme", "size"})
+_MIN_CHARS = 30
 # A budget in tokens reaches back further in characters than its number says.
 _CHARS_PER_TOKEN = 8
 
@@ -39,9 +40,11 @@ def lead_in(
         if block.kind not in _PROSE:
             floor = block.end
             break
-    for start in _starts(text, floor, stop, words=piece.cut in _CUTS_INSIDE_A_BLOCK):
+    inside = piece.cut in _CUTS_INSIDE_A_BLOCK
+    for start in _starts(text, floor, stop, words=inside):
         if measure.span(text, start, stop) <= budget:
-            return Span(start, stop)
+            # Between blocks a scrap of the one before helps nobody.
+            return Span(start, stop) if inside or stop - start >= _MIN_CHARS else None
     return None
 
 

@@ -115,6 +115,14 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
         line_end - line_start + 1 + _first_word(text, next_start) > width
         for (line_start, line_end), (next_start, _) in pairwise(lines)
     )
+    # A line that goes on in lower case was not ended on purpose either.
+    forced = max(
+        forced,
+        2
+        * sum(
+            text[next_start].islower() and text[end - 1] not in ".;:!?" for (_, end), (next_start, _) in pairwise(lines)
+        ),
+    )
     return [] if width <= 160 and forced > 0.5 * (len(lines) - 1) and width >= 40 else lines
 
 

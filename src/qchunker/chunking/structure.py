@@ -9,7 +9,19 @@ import re
 from collections.abc import Iterator
 
 from qchunker.chunking.assemble import assemble, fitted_path, join_small
-from qchunker.chunking.packing import BLOCK, CLAUSE, CUT_NAMES, GLUED, ITEM, LINE, Piece, Unit, pack, text_units
+from qchunker.chunking.packing import (
+    BLOCK,
+    CLAUSE,
+    CUT_NAMES,
+    GLUED,
+    HEADING,
+    ITEM,
+    LINE,
+    Piece,
+    Unit,
+    pack,
+    text_units,
+)
 from qchunker.chunking.prose import prose_units
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig
@@ -19,7 +31,11 @@ _CAPTION = re.compile(r"\s*(?:Table|Tab\.|TABLE|表|附表|续表)\s*[0-9０-９
 # Under this the exact search for units costs nothing and cuts better.
 _MIN_PROSE_LIMIT = 100
 _ENDS = ".。!！?？:：;；”’\"'"
+_RULE_LINE = re.compile(r"^[ \t]*[|+][-=+|: \t]*-[-=+|: \t]*$", re.MULTILINE)
+_GRID_RULES = 2
 _MAX_CAPTION_CHARS = 150
+_MAX_INTRODUCTION_CHARS = 300
+_MAX_LABEL_CHARS = 12
 
 
 def structure(document: Document, config: ChunkingConfig) -> Partition:
@@ -148,20 +164,29 @@ class _Cutter:
         block, before = section[index], section[index - 1]
         if before.kind == "heading" or block.kind == "furniture":
             return GLUED
+        if block.kind == "heading":
+            return HEADING
         if block.level and before.kind == "list_item" and block.kind not in ("list_item", "heading"):
             return GLUED
         if before.kind == "furniture":
             return GLUED if self._runs_over(section, index) else BLOCK
-        ends_in_colon = self.text[before.end - 1] in ":："
+        if before.kind == "paragraph" and self._introduces(before, block):
+            return GLUED
         if block.kind == "list_item":
-            leads = before.kind == "paragraph" and ends_in_colon
-            under_it = block.header is not None and block.header.start == before.start
-            return GLUED if leads or under_it else ITEM
-        if block.kind == "table" and before.kind == "paragraph" and before.end - before.start <= _MAX_CAPTION_CHARS:
-            return GLUED if ends_in_colon or _CAPTION.match(self.text, before.start) else BLOCK
+            return GLUED if block.header is not None and block.header.start == before.start else ITEM
         if block.kind == before.kind == "paragraph" and self._reads_on(before, block):
             return CLAUSE
         return ITEM if block.kind == "record" else BLOCK
+
+    def _introduces(self, before: Block, block: Block) -> bool:
+        """Whether a paragraph is nothing without the next block: a caption, a label, a sentence up to its colon."""
+        size, last = before.end - before.start, self.text[before.end - 1]
+        if last in ":：":
+            return size <= _MAX_INTRODUCTION_CHARS
+        if size <= _MAX_LABEL_CHARS and last not in _ENDS:
+            return True
+        is_table = block.kind == "table" and size <= _MAX_CAPTION_CHARS
+        return is_table and _CAPTION.match(self.text, before.start) is not None
 
     def _reads_on(self, before: Block, block: Block) -> bool:
         """Whether a sentence runs over from one paragraph to the next, as across pages and around displays."""
@@ -195,6 +220,8 @@ class _Cutter:
         at = before = block.start
         header_end = block.header.end if block.header and block.header.start == block.start else block.start
         strength = GLUED
+        # In a grid the rows end at rules; in code a blank line is the better place.
+        grid = block.kind == "table" and len(_RULE_LINE.findall(self.text, block.start, block.end)) > _GRID_RULES
         for line in self.text[block.start : block.end].splitlines(keepends=True):
             start, at = at, at + len(line)
             end = start + len(line.rstrip())
@@ -203,5 +230,8 @@ class _Cutter:
                 first, *more = text_units(self.text, start, end, strength, limit, self.measure)
                 yield first._replace(size=first.size + gap)
                 yield from more
-                strength = GLUED if end <= header_end else LINE
+                rule = not grid or _RULE_LINE.match(self.text, start) is not None
+                strength = GLUED if end <= header_end else LINE if rule else CLAUSE
                 before = end
+            elif strength == LINE:
+                strength = ITEM

@@ -47,6 +47,7 @@ _RANKS = {
     "decimal": 70,
     "letter": 70,
 }
+CHAPTER_RANK = _RANKS["chapter"]
 UNNUMBERED_RANK = 90
 
 _NUMBERED = re.compile(
@@ -69,6 +70,7 @@ _TERMINAL = tuple("。．.!?！？;；，,、…")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _TITLE_START = re.compile(r"[^\W\d_a-z]|[(（\"“「《\[]|[0-9]")
+_READS_ON = re.compile(r"\([^)]*\)\s*[,;.a-z]")
 _UNIT = re.compile(
     r"(?:%|％|‰|°|℃|℉|Ω|µ|μ|(?:[kMGTmn]?(?:Pa|Hz|W|V|A|N|J|Wh|VA|bps|B|eV)|bar|psi|rpm|[KLCF]|kg|mg|mm|cm|km|ml|mL|ppm|"
     r"USD|EUR|RMB|CNY|HKD|GB|MB|TB|KB)(?![A-Za-z])|"
@@ -101,6 +103,7 @@ _DATE = re.compile(
 )
 _QUANTITY = re.compile(r"^\W*[0-9][0-9.,\s]*[^\s\u3400-\u9fff]{0,4}$")
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.|Figure|Fig\.|Example|表|图|附表)\s*[0-9０-９A-Z一二三四五六七八九十]")
+_IDENTIFIER = re.compile(r"\w+(?:[-_/.]\w+)+")
 _LEAD_IN = re.compile(
     r"(?:For (?:example|instance)|Thus|Hence|However|Therefore|Otherwise|Then|Note that|That is|In particular|"
     r"And|Or|But|So|例如|比如|因此|其中|如下|注意)\b"
@@ -187,7 +190,7 @@ def _decimal_title(title: str, found: Numbering, touching: bool) -> bool:
 def _word_title(title: str, found: Numbering, touching: bool) -> bool:
     if found.number.startswith(("第", "附")):
         return not _REFERENCE.match(title) and not (touching and _TOUCHING_REFERENCE.match(title))
-    return _TITLE_START.match(title) is not None
+    return _TITLE_START.match(title) is not None and _READS_ON.match(title) is None
 
 
 def _sentence_like(title: str) -> bool:
@@ -217,9 +220,11 @@ def wrapped_title(first: str, second: str, found: Numbering) -> bool:
 def unnumbered_title(line: str) -> bool:
     """Whether a line that stands alone looks like a heading: short, not a sentence, nothing else by its form."""
     text = line.strip()
-    if not text or len(text) > MAX_HEADING_CHARS or _LETTER.search(text) is None:
+    if len(text) < 2 or len(text) > MAX_HEADING_CHARS or _LETTER.search(text) is None:
         return False
     core = text.rstrip(":：")
+    if core != text and _IDENTIFIER.fullmatch(core):
+        return False
     cjk = _CJK.search(text) is not None
     if len(core) > MAX_HEADING_CJK if cjk else len(core.split()) > MAX_HEADING_WORDS:
         return False

@@ -34,7 +34,8 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _FURNITURE = frozenset(
     """
     breadcrumb breadcrumbs cookie-banner headerlink nav navbar navfooter navheader navigation page-footer
-    pagination related sidebar site-footer site-header skip-link skiplink sphinxsidebar toc-sidebar
+    pagination related sidebar site-footer site-header skip-link skiplink sphinxsidebar table-of-contents
+    toc toc-sidebar toctree-wrapper
     """.split()
 )
 _UNSEEN = frozenset("script style noscript template svg head title".split())

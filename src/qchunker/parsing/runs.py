@@ -74,11 +74,11 @@ def _numbered(line: Line, found: Numbering) -> list[Draft]:
     return [_heading([line], found)]
 
 
-def _heading(lines: list[Line], found: Numbering | None, rank: int = UNNUMBERED_RANK) -> Draft:
+def _heading(lines: list[Line], found: Numbering | None) -> Draft:
     title = headings.heading_title(*(line.text for line in lines))
     start, end = lines[0].start, lines[-1].end
     if found is None:
-        return Draft("heading", start, end, rank, title)
+        return Draft("heading", start, end, UNNUMBERED_RANK, title)
     return Draft("maybe" if found.weak else "heading", start, end, found.rank, title, None, found.parts, found.weak)
 
 
@@ -122,17 +122,17 @@ def many_lines(run: list[Line]) -> list[Draft]:
 def underlined(run: list[Line], ranks: dict[str, int]) -> tuple[list[Draft], list[Line]]:
     """A title that is underlined (and perhaps overlined) with one repeated mark at the top of a run, and the rest.
 
-    ``ranks`` remembers which mark stands for which level: as the numbers of other titles say, else by first use.
+    ``ranks`` remembers which mark stands for which level, by first use.
     """
     first = 1 if len(run) > 2 and _UNDERLINE.match(run[0].text) else 0
     if len(run) < first + 2 or not _underlines(run[first + 1].text, run[first].text):
         return [], run
     title, mark = run[first], run[first + 1].text.strip()[0]
     found = headings.numbering(title.text)
-    if found is not None:
-        ranks[mark] = found.rank
     rank = ranks.setdefault(mark, 1 + len(ranks))
-    heading = _heading([title], found, rank)._replace(kind="heading", start=run[0].start, end=run[first + 1].end)
+    heading = _heading([title], found)._replace(
+        kind="heading", start=run[0].start, end=run[first + 1].end, rank=rank, weak=False
+    )
     return [heading], run[first + 2 :]
 
 

@@ -10,11 +10,17 @@ from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
 from qchunker.parsing.furniture import furniture_spans
 from qchunker.parsing.heading_stack import HeadingStack
-from qchunker.parsing.headings import UNNUMBERED_RANK
+from qchunker.parsing.headings import CHAPTER_RANK, UNNUMBERED_RANK
 from qchunker.parsing.runs import Draft, Line, many_lines, plain_line, single_line, tables, underlined
 from qchunker.types import Block, Document, Note, Source, Span
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*", re.MULTILINE)
+# Chapter openings of typeset manuals: the word, the number in words, the title, each on its own line.
+_SPELLED_OUT = re.compile(
+    r"^[ \t]*(?:CHAPTER|APPENDIX)\s*\n\s*(?:[A-Z]|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN|ELEVEN|TWELVE|"
+    r"(?:THIR|FOUR|FIF|SIX|SEVEN|EIGH|NINE)TEEN|(?:TWEN|THIR|FOR|FIF)TY(?:-?[A-Z]{3,5})?)\s*\n\s*\S.{0,99}$",
+    re.MULTILINE,
+)
 _PRINTED_PAGE = re.compile(r"(?:\b[Pp]age\s*|第\s*|^\s*[-–—]?\s*)([0-9]{1,4})(?:\s+of\b|\s*页|\s*[-–—]?\s*$)")
 _GAP = re.compile(r"\S {4,}(?=\S)")
 _MAX_MAYBE_RUN = 3
@@ -69,6 +75,12 @@ def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
     if "```" in text or "~~~" in text:
         reserved += _fences(text)
         reserved.sort(key=lambda draft: draft.start)
+    if "CHAPTER" in text or "APPENDIX" in text:
+        reserved += [
+            Draft("heading", *match.span(), CHAPTER_RANK, headings.heading_title(match.group()))
+            for match in _SPELLED_OUT.finditer(text)
+        ]
+        reserved.sort(key=lambda draft: draft.start)
     tabular = "|" in text or "\t" in text
     drafts: list[Draft] = []
     ranks: dict[str, int] = {}
@@ -87,7 +99,7 @@ def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
             drafts.extend(found)
         elif run:
             drafts.extend(many_lines(run))
-    return _place(text, _with_title(_without_contents(_settle(drafts))))
+    return _place(text, _with_title(_in_sequence(_without_contents(_settle(drafts)))))
 
 
 def _page_starts(text: str) -> list[int]:
@@ -221,6 +233,20 @@ def _demote(drafts: list[Draft], start: int, end: int) -> None:
     for at in range(start, end):
         if drafts[at].kind == "heading":
             drafts[at] = drafts[at]._replace(kind="list_item")
+
+
+def _in_sequence(drafts: list[Draft]) -> list[Draft]:
+    """A bare number is a heading only where it goes on counting; 1. after 1.2, or 3. after it, is a list item."""
+    top, deep = 0, False
+    for at, draft in enumerate(drafts):
+        if draft.kind != "heading" or not draft.parts or not draft.parts[0].isdigit():
+            continue
+        number = int(draft.parts[0])
+        if draft.weak and top and (number <= top or (deep and number > top + 1)):
+            drafts[at] = draft._replace(kind="list_item")
+        else:
+            top, deep = number, deep or len(draft.parts) > 1
+    return drafts
 
 
 def _with_title(drafts: list[Draft]) -> list[Draft]:
