@@ -30,6 +30,7 @@ from qchunker.view.page import render_page
 from qchunker.view.terminal import print_chunks
 
 SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
+_SHOWN_FINDINGS = 3
 _errors = Console(stderr=True, highlight=False)
 
 
@@ -78,8 +79,8 @@ def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--input-format", type=click.Choice(["files", "jsonl"]), default="files", show_default=True,
-                     help="jsonl: rows of {doc_id, text}."),
+        click.option("--input-format", type=click.Choice(["auto", "files", "jsonl"]), default="auto", show_default=True,
+                     help="jsonl: rows of {doc_id, text}; auto: for names that end in .jsonl."),
         click.option("--stdin-name", default="stdin.txt", show_default=True,
                      help="Tells the format of standard input."),
         click.option("--selector", metavar="CSS", help="Main content of HTML pages, such as .main__doc."),
@@ -110,9 +111,9 @@ def chunk(
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
             n_chunks += len(partition.chunks)
-    if output is not None:
+    if output not in (None, "-"):
         _errors.print(
-            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {escape(output)}"
+            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {escape(str(output))}"
         )
     _finish(len(inputs), failures)
 
@@ -157,18 +158,20 @@ def view(chunks: str, documents: str | None, output: str | None, limit: int | No
 
 def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
     inputs: list[Input] = []
+    files: list[str] = []
     for path in paths:
-        if input_format == "jsonl":
+        if input_format == "jsonl" or (input_format == "auto" and path.endswith(".jsonl")):
             with _opened(path) as lines:
                 inputs.extend(read_jsonl(lines, "stdin" if path == "-" else path))
         elif path == "-":
             inputs.append(Source(stdin_name, sys.stdin.buffer.read()))
-    if input_format == "files":
-        files, skipped = expand_paths(path for path in paths if path != "-")
-        inputs.extend(files)
-        if skipped:
-            names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
-            _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {escape(names)}")
+        else:
+            files.append(path)
+    found, skipped = expand_paths(files)
+    inputs.extend(found)
+    if skipped:
+        names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
+        _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {escape(names)}")
     if not inputs:
         raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
     return inputs
@@ -193,7 +196,7 @@ def _config(sizes: dict[str, Any]) -> ChunkingConfig:
 def _maybe_rows(path: str | None) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
     if path is None:
         return contextlib.nullcontext(lambda _rows: None)
-    return open_rows(path, sys.stdout)
+    return open_rows(path, sys.stdout, "documents")
 
 
 def _kept(done: Iterable[Partition | Failure], failures: list[Failure]) -> Iterator[Partition]:
@@ -247,9 +250,15 @@ def _print_findings(rows: list[dict[str, Any]]) -> None:
     for source in dict.fromkeys(row["source"] for row in rows):
         console.print(f"\n[bold]{escape(source)}[/]", soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        by_kind: dict[str, list[dict[str, Any]]] = {}
         for row in (row for row in rows if row["source"] == source):
-            page = f"page {row['page']}" if row["page"] else f"line {row['line']}" if row["line"] else ""
-            table.add_row(page, row["kind"], escape(row["message"]))
+            by_kind.setdefault(row["kind"], []).append(row)
+        for kind, found in by_kind.items():
+            for row in found[:_SHOWN_FINDINGS]:
+                page = f"page {row['page']}" if row["page"] else f"line {row['line']}" if row["line"] else ""
+                table.add_row(page, kind, escape(row["message"]))
+            if len(found) > _SHOWN_FINDINGS:
+                table.add_row("", kind, f"[dim]and {len(found) - _SHOWN_FINDINGS} more; all with --json[/]")
         console.print(table)
     console.print(f"\n{_count(len(rows), 'finding')} in {_count(len({row['source'] for row in rows}), 'document')}")
 

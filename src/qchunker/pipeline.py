@@ -50,13 +50,29 @@ def chunk(document: Document, method: str | Chunker = "structure", config: Chunk
         config: sizes and overlap.
 
     Raises:
-        ConfigError: if the method is unknown.
+        ConfigError: if the method is unknown, or is a function that loses or repeats text.
     """
     if isinstance(method, str):
         if method not in CHUNKERS:
             raise ConfigError("method", f"unknown method {method!r}", hint=f"known: {', '.join(CHUNKERS)}")
         method = CHUNKERS[method]
-    return link_exceptions(method(document, config or ChunkingConfig()))
+    elif not callable(method):
+        raise ConfigError("method", f"must be a name or a function, got {method!r}")
+    partition = method(document, config or ChunkingConfig())
+    _check_lossless(partition)
+    return link_exceptions(partition)
+
+
+def _check_lossless(partition: Partition) -> None:
+    text, at = partition.document.text, 0
+    for piece in partition.chunks:
+        if not at <= piece.start < piece.end <= len(text):
+            raise ConfigError("method", f"chunk {piece.start}-{piece.end} overlaps another or leaves the document")
+        if piece.start > at and text[at : piece.start].strip():
+            raise ConfigError("method", f"no chunk holds the text at {at}-{piece.start}")
+        at = piece.end
+    if text[at:].strip():
+        raise ConfigError("method", f"no chunk holds the text at {at}-{len(text)}")
 
 
 def from_text(text: str, source: str = "text.txt", *, doc_id: str = "") -> Document:

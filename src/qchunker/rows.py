@@ -106,8 +106,8 @@ def _checked(row: Any, needed: Sequence[str], where: str) -> Row:
 
 
 @contextmanager
-def open_rows(path: str | None, stream: IO[str]) -> Iterator[Writer]:
-    """A function that takes rows and writes them to ``path``, or to ``stream`` when there is no path.
+def open_rows(path: str | None, stream: IO[str], option: str = "output") -> Iterator[Writer]:
+    """A function that takes rows and writes them to ``path``, or to ``stream`` when there is no path or it is ``-``.
 
     The file appears under its name when everything is written; a run that dies leaves the old one.
 
@@ -116,12 +116,13 @@ def open_rows(path: str | None, stream: IO[str]) -> Iterator[Writer]:
         MissingExtraError: if Parquet is asked for and pyarrow is not installed.
         OutputError: if the file cannot be written.
     """
-    if path is None:
+    if path is None or path == "-":
         yield lambda rows: stream.writelines(_line(row) for row in rows)
         return
-    opener = _OPENERS.get(Path(path).suffix.lower())
+    openers = _OPENERS if option == "output" else {".jsonl": _open_jsonl}
+    opener = openers.get(Path(path).suffix.lower())
     if opener is None:
-        raise ConfigError("output", f"{path}: unknown ending", hint=f"use one of {', '.join(_OPENERS)}")
+        raise ConfigError(option, f"{path}: unknown ending", hint=f"use {', '.join(openers)}")
     with _whole_file(path) as temporary, opener(temporary) as write:
         yield write
 

@@ -42,7 +42,8 @@ def _tiktoken(which: str) -> TokenCounter:
             else tiktoken.encoding_for_model(which)
         )
     except (KeyError, ValueError, OSError) as error:
-        raise ConfigError("tokenizer", f"tiktoken cannot load {which!r}: {error}") from error
+        hint = "encodings are fetched once and then kept; see TIKTOKEN_CACHE_DIR"
+        raise ConfigError("tokenizer", f"tiktoken cannot load {which!r}: {error}", hint=hint) from error
     return lambda text: len(encoding.encode_ordinary(text))
 
 
@@ -54,7 +55,8 @@ def _hugging_face(which: str) -> TokenCounter:
     try:
         loaded = Tokenizer.from_file(which) if Path(which).is_file() else Tokenizer.from_pretrained(which)
     except Exception as error:  # the library raises bare Exception for every failure
-        raise ConfigError("tokenizer", f"cannot load {which!r}: {error}") from error
+        hint = "give the path of a tokenizer.json, or a name on the hub when it can be reached"
+        raise ConfigError("tokenizer", f"cannot load {which!r}: {error}", hint=hint) from error
     loaded.no_truncation()
     loaded.no_padding()
     return lambda text: len(loaded.encode(text))

@@ -77,3 +77,34 @@ def test_of_two_clauses_with_one_number_the_nearest_before_is_meant() -> None:
     partition = chunk(from_text(text), config=ChunkingConfig(target_chars=100, min_chars=0, overlap_ratio=0))
     target = next(link.target for piece in partition.chunks for link in piece.links if link.kind == "limits")
     assert "Second rule" in next(piece.text for piece in partition.chunks if piece.id == target)
+
+
+def test_a_sentence_that_begins_with_a_reference_is_not_that_clause() -> None:
+    text = (
+        "Article 2 Penalty\n\nThe supplier pays one percent per week of delay.\n\n"
+        "Article 3 Force majeure\n\nArticle 2 shall not apply in case of force majeure.\n\n"
+        "Article 4 Liability\n\nExcept as provided in Article 2, the supplier pays no damages.\n"
+    )
+    partition = chunk(from_text(text), config=ChunkingConfig(min_chars=0))
+    links = {(piece.heading_path[-1][:9], link.kind, link.target) for piece in partition.chunks for link in piece.links}
+    penalty = partition.chunks[0].id
+    assert {(name, kind) for name, kind, target in links if target == penalty} == {
+        ("Article 3", "limits"),
+        ("Article 4", "limited_by"),
+    }
+
+
+@pytest.mark.parametrize("reference", ["FHS version 2.3", "FHS, section 2.3", "release 2.3"])
+def test_a_number_of_another_document_is_no_reference(reference: str) -> None:
+    text = (
+        f"2.3 Keep the pump dry at all times.\n\n2.4 Subject to the exceptions in {reference}, the pump is kept dry.\n"
+    )
+    partition = chunk(from_text(text), config=ChunkingConfig(target_chars=80, min_chars=0, overlap_ratio=0))
+    assert len(partition.chunks) == 2
+    assert not any(piece.links for piece in partition.chunks)
+
+
+def test_an_exception_around_an_article_is_found() -> None:
+    text = "第二条 供方应当在十日内交货，并提供合格证明。\n\n第四条 除本合同第二条规定的情形外，需方应当按期付款。\n"
+    partition = chunk(from_text(text), config=ChunkingConfig(min_chars=0))
+    assert [link.kind for link in partition.chunks[1].links] == ["limited_by"]

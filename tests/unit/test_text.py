@@ -76,3 +76,20 @@ def test_aligned_rows_are_a_table_with_a_header(rows: str) -> None:
 def test_long_lines_are_paragraphs_of_their_own() -> None:
     document = from_text(f"{BODY * 2}\n{BODY * 3}\n")
     assert [block.kind for block in document.blocks] == ["paragraph", "paragraph"]
+
+
+def test_a_chapter_that_is_spelled_out_is_one_heading() -> None:
+    document = from_text(
+        f"1.6 Signs\n\n{BODY}\n\nCHAPTER\n\nTWENTY-ONE\n\nTHE ARCHIVE\n\n{BODY}\n\n2.1 Areas\n\n{BODY}\n"
+    )
+    assert headings(document)[1:] == [
+        ("CHAPTER TWENTY-ONE THE ARCHIVE",),
+        ("CHAPTER TWENTY-ONE THE ARCHIVE", "2.1 Areas"),
+    ]
+
+
+def test_a_bare_number_is_a_heading_only_where_it_goes_on_counting() -> None:
+    document = from_text(
+        f"1.2 Export\n\n{BODY}\n\n1. Precision\nMost of the conversions lose digits, as the manual of the package says.\n\n3. Separator\n\n{BODY}\n\n2 Imports\n\n{BODY}\n"
+    )
+    assert headings(document) == [("1.2 Export",), ("2 Imports",)]

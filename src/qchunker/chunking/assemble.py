@@ -75,7 +75,7 @@ def join_small(document: Document, pieces: list[Piece], config: ChunkingConfig, 
     waiting = list(reversed(pieces))
     while waiting:
         piece = waiting.pop()
-        if _size(document, piece, measure) >= minimum:
+        if _size(document, piece, measure) + _n_wide(document.text, piece, minimum) >= minimum:
             joined.append(piece)
             continue
         before = _nearness(document, joined[-1], piece, config, measure) if joined else -1
@@ -100,6 +100,13 @@ def _nearness(document: Document, one: Piece, other: Piece, config: ChunkingConf
 def _path(document: Document, piece: Piece) -> tuple[str, ...]:
     blocks = document.blocks_in(piece.start, piece.end)
     return next((block for block in blocks if block.kind not in _NO_BODY), blocks[-1]).heading_path
+
+
+def _n_wide(text: str, piece: Piece, limit: int) -> int:
+    """Chinese characters of a short piece: each says as much as two Latin ones, so it counts twice."""
+    if piece.end - piece.start > limit or text.isascii():
+        return 0
+    return sum("\u3400" <= char <= "\u9fff" for char in text[piece.start : piece.end])
 
 
 def _size(document: Document, piece: Piece, measure: Measure) -> int:

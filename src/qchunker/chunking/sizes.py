@@ -20,6 +20,8 @@ class Measure:
         self._count = counter
         # Special tokens that a tokenizer adds to every text.
         self.overhead = counter("") if counter is not None else 0
+        if not isinstance(self.overhead, int) or self.overhead < 0:
+            raise ConfigError("tokenizer", f"must return a number of tokens, got {self.overhead!r} for an empty text")
 
     @classmethod
     def of_config(cls, config: ChunkingConfig) -> Measure:
