@@ -6,7 +6,10 @@ Exit codes: 0 done, 1 some documents failed, 2 wrong usage or configuration, 3 a
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
@@ -19,7 +22,7 @@ from rich.table import Table
 
 from qchunker.chunking import CHUNKERS
 from qchunker.config import ChunkingConfig
-from qchunker.errors import InputError, MissingExtraError, QChunkerError
+from qchunker.errors import ConfigError, InputError, MissingExtraError, OutputError, QChunkerError
 from qchunker.inputs import Input, expand_paths, read_jsonl
 from qchunker.lint import lint
 from qchunker.pipeline import Failure, chunk_all, parse_input
@@ -31,7 +34,7 @@ from qchunker.view.terminal import print_chunks
 
 SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
 _SHOWN_FINDINGS = 3
-_errors = Console(stderr=True, highlight=False)
+_errors = Console(stderr=True, highlight=False, emoji=False)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,6 +45,9 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -51,8 +57,12 @@ def main() -> NoReturn:
         _errors.print("stopped")
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        # The reader has enough; without this, the interpreter would complain while it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        _report(OutputError(f"cannot write: {error.strerror or error}"))
+        sys.exit(WRONG_USAGE)
     except QChunkerError as error:
         _report(error)
         sys.exit(MISSING if isinstance(error, MissingExtraError) else WRONG_USAGE)
@@ -102,6 +112,8 @@ def chunk(
     documents: str | None, method: str, jobs: int, **sizes: Any,
 ) -> None:  # fmt: skip
     """Chunk files, folders, patterns, or - for standard input."""
+    if output is not None and output == documents:
+        raise ConfigError("documents", "is the same file as the output")
     inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
     failures: list[Failure] = []
     n_chunks = 0
@@ -113,7 +125,7 @@ def chunk(
             n_chunks += len(partition.chunks)
     if output not in (None, "-"):
         _errors.print(
-            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {escape(str(output))}"
+            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {_shown(str(output))}"
         )
     _finish(len(inputs), failures)
 
@@ -149,20 +161,26 @@ def lint_command(
 def view(chunks: str, documents: str | None, output: str | None, limit: int | None) -> None:
     """Look at chunks: where the cuts are, why, and what is embedded."""
     rows = read_rows(chunks, ("doc_id", "start", "end"))
-    texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
-    if output is None:
-        print_chunks(Console(highlight=False), texts, rows, limit=limit)
-    else:
-        write_text(output, render_page(texts, rows))
+    try:
+        texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
+        if output is None:
+            print_chunks(Console(highlight=False, emoji=False), texts, rows, limit=limit)
+        else:
+            write_text(output, render_page(texts, rows))
+    except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
+        if isinstance(error, QChunkerError):
+            raise
+        raise InputError(f"{chunks}: a field of a row holds what it should not: {error}") from error
 
 
 def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
     inputs: list[Input] = []
     files: list[str] = []
+    seen: set[str] = set()
     for path in paths:
         if input_format == "jsonl" or (input_format == "auto" and path.endswith(".jsonl")):
             with _opened(path) as lines:
-                inputs.extend(read_jsonl(lines, "stdin" if path == "-" else path))
+                inputs.extend(read_jsonl(lines, "stdin" if path == "-" else path, seen))
         elif path == "-":
             inputs.append(Source(stdin_name, sys.stdin.buffer.read()))
         else:
@@ -171,7 +189,7 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
     inputs.extend(found)
     if skipped:
         names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
-        _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {escape(names)}")
+        _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {_shown(names)}")
     if not inputs:
         raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
     return inputs
@@ -180,12 +198,13 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[Iterable[str]]:
     if path == "-":
-        yield sys.stdin
+        yield io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="surrogateescape", newline="\n")
         return
     try:
-        with open(path, encoding="utf-8-sig", newline="\n") as file:
+        # Bytes that are no UTF-8 become surrogates, which are replaced and noted with the text they are in.
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             yield file
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise InputError(f"{path}: cannot be read as JSON lines: {error}") from error
 
 
@@ -216,9 +235,14 @@ def _progress(inputs: list[Input], what: str) -> Iterator[Input]:
         yield from progress.track(inputs, description=what)
 
 
+def _shown(text: str) -> str:
+    """Text of a document or a file name, for the terminal: no markup, no control characters."""
+    return escape("".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text))
+
+
 def _report(error: QChunkerError) -> None:
-    hint = f"\n  [dim]{escape(error.hint)}[/]" if error.hint else ""
-    _errors.print(f"[red]error[/] {escape(error.reason)}{hint}", soft_wrap=True)
+    hint = f"\n  [dim]{_shown(error.hint)}[/]" if error.hint else ""
+    _errors.print(f"[red]error[/] {_shown(error.reason)}{hint}", soft_wrap=True)
 
 
 def _finish(n_inputs: int, failures: list[Failure]) -> None:
@@ -243,12 +267,12 @@ def _line_of(document: Document, note: Note) -> int | None:
 
 
 def _print_findings(rows: list[dict[str, Any]]) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     if not rows:
         console.print("no findings")
         return
     for source in dict.fromkeys(row["source"] for row in rows):
-        console.print(f"\n[bold]{escape(source)}[/]", soft_wrap=True)
+        console.print(f"\n[bold]{_shown(source)}[/]", soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         by_kind: dict[str, list[dict[str, Any]]] = {}
         for row in (row for row in rows if row["source"] == source):
@@ -256,7 +280,7 @@ def _print_findings(rows: list[dict[str, Any]]) -> None:
         for kind, found in by_kind.items():
             for row in found[:_SHOWN_FINDINGS]:
                 page = f"page {row['page']}" if row["page"] else f"line {row['line']}" if row["line"] else ""
-                table.add_row(page, kind, escape(row["message"]))
+                table.add_row(page, kind, _shown(row["message"]))
             if len(found) > _SHOWN_FINDINGS:
                 table.add_row("", kind, f"[dim]and {len(found) - _SHOWN_FINDINGS} more; all with --json[/]")
         console.print(table)

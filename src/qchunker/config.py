@@ -35,6 +35,14 @@ class ChunkingConfig:
     merge_headings: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("target_chars", "max_chars", "min_chars"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+                raise ConfigError(name, f"must be a whole number, got {value!r}")
+        if not isinstance(self.overlap_ratio, int | float):
+            raise ConfigError("overlap_ratio", f"must be a number, got {self.overlap_ratio!r}")
+        if self.tokenizer is not None and not isinstance(self.tokenizer, str) and not callable(self.tokenizer):
+            raise ConfigError("tokenizer", f"must be a name or a function, got {self.tokenizer!r}")
         if self.target_chars < 1:
             raise ConfigError("target_chars", f"must be at least 1, got {self.target_chars}")
         if self.max_chars is not None and self.max_chars < self.target_chars:

@@ -6,11 +6,13 @@ import glob
 import json
 import os
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qchunker.errors import InputError, ParseError
 from qchunker.parsing import SUFFIXES
+from qchunker.parsing.encoding import clean_text
 from qchunker.types import Source
 
 
@@ -48,18 +50,22 @@ def expand_paths(paths: Iterable[str]) -> tuple[list[FileInput], list[str]]:
     Raises:
         InputError: if a path does not exist or a pattern matches nothing.
     """
-    files: dict[Path, FileInput] = {}
+    files: dict[str, FileInput] = {}
     skipped: list[str] = []
     for given in paths:
         path = Path(given)
-        if path.is_dir():
+        try:
+            exists, is_folder = path.exists(), path.is_dir()
+        except (OSError, ValueError) as error:
+            raise InputError(f"{given}: not a path: {error}") from error
+        if is_folder:
             for found in _walk(path):
-                if found.suffix.lower() in SUFFIXES:
-                    files.setdefault(found.resolve(), FileInput(_name(found), found))
+                if found.suffix.lower() in SUFFIXES and found.is_file():
+                    files.setdefault(_identity(found), FileInput(_name(found), found))
                 else:
                     skipped.append(_name(found))
-        elif path.exists():
-            files.setdefault(path.resolve(), FileInput(_name(path), path))
+        elif exists:
+            files.setdefault(_identity(path), FileInput(_name(path), path))
         else:
             matches = sorted(glob.glob(given, recursive=True))
             if not matches:
@@ -67,7 +73,7 @@ def expand_paths(paths: Iterable[str]) -> tuple[list[FileInput], list[str]]:
             more, also_skipped = expand_paths(matches)
             skipped.extend(also_skipped)
             for item in more:
-                files.setdefault(item.path.resolve(), item)
+                files.setdefault(_identity(item.path), item)
     return list(files.values()), skipped
 
 
@@ -79,19 +85,28 @@ def _walk(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
+def _identity(path: Path) -> str:
+    """The same for all names of one file; links that lead in circles are taken as they are."""
+    return os.path.realpath(path)
+
+
 def _name(path: Path) -> str:
-    return Path(os.path.normpath(path)).as_posix()
+    # Names may hold bytes that are no text; they are shown, never used to open the file.
+    return os.fsencode(Path(os.path.normpath(path)).as_posix()).decode("utf-8", "replace")
 
 
-def read_jsonl(lines: Iterable[str], name: str) -> Iterator[TextInput | BadInput]:
-    """Documents of rows ``{doc_id, text, source?}``. A bad row is reported by its line, the others are kept."""
-    seen: dict[str, int] = {}
+def read_jsonl(lines: Iterable[str], name: str, seen: set[str] | None = None) -> Iterator[TextInput | BadInput]:
+    """Documents of rows ``{doc_id, text, source?}``. A bad row is reported by its line, the others are kept.
+
+    ``seen`` holds the ids so far, of all files of a run; two rows of one id stay two documents.
+    """
+    seen = set() if seen is None else seen
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         where = f"{name}:{number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             yield BadInput(where, ParseError(where, f"not JSON: {error}", hint="each line is one JSON object"))
             continue
@@ -99,11 +114,16 @@ def read_jsonl(lines: Iterable[str], name: str) -> Iterator[TextInput | BadInput
         if problem:
             yield BadInput(where, ParseError(where, problem, hint="rows are {doc_id, text}"))
             continue
-        doc_id = str(row["doc_id"])
-        seen[doc_id] = seen.get(doc_id, 0) + 1
-        # Two rows of one id stay two documents.
-        unique = doc_id if seen[doc_id] == 1 else f"{doc_id}#{seen[doc_id]}"
-        yield TextInput(str(row.get("source") or unique), row["text"], unique)
+        doc_id, _ = clean_text(str(row["doc_id"]))
+        unique = next(name for name in _variants(doc_id) if name not in seen)
+        seen.add(unique)
+        source, _ = clean_text(str(row.get("source") or unique))
+        yield TextInput(source, row["text"], unique)
+
+
+def _variants(doc_id: str) -> Iterator[str]:
+    yield doc_id
+    yield from (f"{doc_id}#{number}" for number in count(2))
 
 
 def _row_problem(row: Any) -> str:

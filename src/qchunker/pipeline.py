@@ -98,9 +98,13 @@ def parse_input(item: Input, *, selector: str | None = None) -> Document:
 
 def _read(name: str, path: Path) -> Source:
     try:
+        if path.exists() and not path.is_file():
+            raise ParseError(name, "is not a regular file", hint="check the path and its permissions")
         return Source(name, path.read_bytes())
-    except OSError as error:
-        reason = f"cannot be read: {error.strerror or error}"
+    except (OSError, ValueError) as error:
+        if isinstance(error, ParseError):
+            raise
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise ParseError(name, reason, hint="check the path and its permissions") from error
 
 

@@ -200,6 +200,7 @@ def _open_parquet(path: str) -> Iterator[Writer]:
         yield lambda rows: writer.write_table(pyarrow.Table.from_pylist(list(rows), schema=schema))
 
 
+_MAX_GAP_CHARS = 100_000_000
 CHUNK_FIELDS = (
     "chunk_id", "doc_id", "source", "start", "end", "text", "kind", "heading_path", "page", "cut", "lead_in", "context",
     "question", "completed_text", "added", "links", "embedding_text", "oversize", "method", "signature",
@@ -222,6 +223,8 @@ def texts_of_chunks(rows: Sequence[Row]) -> list[Row]:
             raise InputError("the chunks carry no text", hint="give the texts with --documents")
         doc_id, length = row["doc_id"], lengths.get(row["doc_id"], 0)
         gap = row["start"] - length
+        if not isinstance(row["text"], str) or gap > _MAX_GAP_CHARS:
+            raise InputError(f"{doc_id}: a chunk without text, or far outside", hint="give the texts with --documents")
         piece = "\n" * gap + row["text"] if gap >= 0 else row["text"][-gap:]
         parts.setdefault(doc_id, []).append(piece)
         lengths[doc_id] = length + len(piece)

@@ -121,7 +121,8 @@ def _chunks_of(
         return [chunk]
     if chunk.lead_in is not None:
         chunk = chunk.replace(lead_in=None)
-    if measure.whole(chunk.embedding_text) > config.limit and chunk.kind == "list_item":
+    opening = document.blocks_in(piece.start, piece.start + 1)
+    if measure.whole(chunk.embedding_text) > config.limit and opening and opening[0].kind not in ("table", "record"):
         chunk = chunk.replace(context=())
     excess = measure.whole(chunk.embedding_text) - config.limit
     if excess <= 0:

@@ -19,12 +19,14 @@ CUT_NAMES = ("glued", "grapheme", "word", "clause", "sentence", "line", "item", 
 
 # Marks that close or open stay with the character they belong to, so that no line starts with a full stop.
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}"
-_WORD = regex.compile(
-    rf"[“‘（《〈【「『]*(?:[{_CJK}]\p{{M}}*[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]*|[^\s{_CJK}“‘（《〈【「『]+)|\S"
-)
+_OPENING = "“‘（《〈【「『"
+_UNIT_OF_TEXT = rf"[{_CJK}]\p{{M}}*[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]*|[^\s\x1c-\x1f{_CJK}{_OPENING}]+"
+_WORD = regex.compile(rf"[{_OPENING}]++(?:{_UNIT_OF_TEXT})?|{_UNIT_OF_TEXT}")
 _GRAPHEME = regex.compile(r"\X")
 _LINE = re.compile(r"[^\n\r]+")
-_MARKS = regex.compile(r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^\s，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+")
+_MARKS = regex.compile(
+    r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^\s\x1c-\x1f，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+"
+)
 _GRAPHEME_WINDOW = 64
 _WORDS_SHARE = 16
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
-from qchunker.errors import ParseError, UnsupportedFormatError
+from qchunker.errors import ParseError, QChunkerError, UnsupportedFormatError
 from qchunker.parsing import epub, office
 from qchunker.parsing.csv import csv_document, parse_csv
 from qchunker.parsing.encoding import clean_text
@@ -83,9 +83,14 @@ def parse_source(source: Source, *, media_type: str | None = None, selector: str
         raise UnsupportedFormatError(
             f"{source.name}: no parser for {kind}", hint=f"known: {', '.join(sorted(PARSERS))}"
         )
-    if kind == "text/html":
-        return parse_html(source, selector)
-    return parser(source)
+    try:
+        return parse_html(source, selector) if kind == "text/html" else parser(source)
+    except QChunkerError:
+        raise
+    except (Exception, MemoryError) as error:
+        # Files are hostile: whatever one of them makes a parser do, the others of the run are finished.
+        reason = f"the parser gave up: {type(error).__name__}: {str(error)[:200]}"
+        raise ParseError(source.name, reason, hint="save it anew from the program it comes from") from error
 
 
 def media_type_of(source: Source) -> str:

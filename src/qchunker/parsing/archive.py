@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -18,10 +19,11 @@ MAX_PART_BYTES = 512 << 20
 MAX_RATIO = 250
 RATIO_EXEMPT_BYTES = 16 << 20
 
+_PIECE_BYTES = 1 << 20
 _ZIP_START = b"PK\x03\x04"
 _OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BOMB_HINT = "the file would unpack to far more than its own size; check where it comes from"
-_READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
+_READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, lzma.LZMAError)
 
 
 class Archive:
@@ -78,23 +80,38 @@ class Archive:
             raise ParseError(
                 self.source.name, f"part {name!r} is too large: {info.file_size} bytes", hint="split the file"
             )
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ParseError(self.source.name, f"part {name!r} is compressed in an unusual way", hint=_BOMB_HINT)
         try:
-            return self._zip.read(info)
+            return self._read_bounded(info)
         except _READ_ERRORS as error:
             raise ParseError(self.source.name, f"part {name!r} is damaged: {error}") from error
+
+    def _read_bounded(self, info: zipfile.ZipInfo) -> bytes:
+        """Read in pieces, so that a part that lies about its size is stopped early."""
+        pieces, size = [], 0
+        with self._zip.open(info) as part:
+            while piece := part.read(_PIECE_BYTES):
+                pieces.append(piece)
+                size += len(piece)
+                if size > info.file_size:
+                    raise zipfile.BadZipFile("it is longer than the directory says")
+        return b"".join(pieces)
 
     def read_markup(self, name: str) -> bytes:
         """The bytes of one XML or XHTML part, which must not declare entities."""
         data = self.read(name)
         # Without zero bytes a UTF-16 declaration reads like an ASCII one.
-        if b"<!ENTITY" in data.replace(b"\0", b""):
+        plain = data.replace(b"\0", b"")
+        if b"<!ENTITY" in plain or b"<!ATTLIST" in plain:
             raise ParseError(self.source.name, f"part {name!r} declares XML entities", hint=_BOMB_HINT)
         return data
 
     def xml(self, name: str) -> ElementTree.Element:
         """The root element of one XML part."""
+        markup = self.read_markup(name)
         try:
-            return ElementTree.fromstring(self.read_markup(name))  # noqa: S314 - no entities get here
+            return ElementTree.fromstring(markup)  # noqa: S314 - no entities get here
         except (ElementTree.ParseError, ValueError, LookupError) as error:
             raise ParseError(self.source.name, f"part {name!r} is not valid XML: {error}") from error
 

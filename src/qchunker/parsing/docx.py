@@ -58,8 +58,8 @@ class _Reader:
         self._main = main
         self._parts: dict[str, list[str]] = {}
         for kind, part in archive.relations(main).values():
-            if part in archive:
-                self._parts.setdefault(kind, []).append(part)
+            if part in archive and part not in self._parts.setdefault(kind, []):
+                self._parts[kind].append(part)
         self._styles = _read_styles(self._root("styles"))
         self._numbering = Numbering(self._root("numbering"))
         self._boxes: list[str] = []

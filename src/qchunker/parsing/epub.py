@@ -55,7 +55,7 @@ def _spine(root: ElementTree.Element, folder: str) -> list[str]:
         item = items.get(node.get("idref", "")) if local(node) == "itemref" else None
         if item is not None and "nav" not in item.get("properties", "").split():
             found.append(resolve(folder, item.get("href", "")))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _refuse_encrypted(archive: Archive, chapters: list[str]) -> None:
@@ -75,7 +75,7 @@ def _decode(archive: Archive, part: str) -> str:
     encoding = match.group(1).decode("ascii") if match else "utf-8-sig"
     try:
         return data.decode(encoding, "replace")
-    except LookupError:
+    except (LookupError, UnicodeError):
         return data.decode("utf-8-sig", "replace")
 
 

@@ -42,9 +42,26 @@ _UNSEEN = frozenset("script style noscript template svg head title".split())
 _BOXES = frozenset("admonition alert callout caution danger important note notecard tip warning".split())
 _FURNITURE_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "complementary"})
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
+# What a page may claim to be; anything else, and UTF-16 that reads as ASCII, is left to the detector.
+_DECLARED = {
+    "utf-8": "utf-8",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "gb18030": "gb18030",
+    "big5": "big5hkscs",
+    "big5-hkscs": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-jp": "euc_jp",
+    "euc-kr": "cp949",
+    "iso-8859-1": "cp1252",
+    "windows-1252": "cp1252",
+    "us-ascii": "cp1252",
+}
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NESTING = ("div", "span", "b>", "i>", "ul", "ol", "table", "blockquote", "section", "font", "dl", "a ")
 _MAX_DEPTH = 5_000
+_MAX_INDENTS = 20
 
 
 class _Draft(NamedTuple):
@@ -81,6 +98,7 @@ def html_document(
     selector: str | None = None,
 ) -> Document:
     """The document of a page that is already decoded; see ``parse_html``."""
+    _refuse_nesting(markup, name)
     tree = LexborHTMLParser(markup)
     writer = _Writer(name)
     roots = _roots(tree, name, selector)
@@ -105,6 +123,7 @@ def pages_document(
     """The document of several pages read one after the other, such as the chapters of a book."""
     writer = _Writer(name)
     for page in pages:
+        _refuse_nesting(page, name)
         body = LexborHTMLParser(page).body
         if body is not None:
             writer.write(body)
@@ -114,15 +133,25 @@ def pages_document(
     return Document(text, tuple(_place(writer.drafts, text)), name, media_type, tuple(notes), metadata)
 
 
+def _refuse_nesting(markup: str, name: str) -> None:
+    """Markup that opens far more than it closes makes the tree builder quadratic."""
+    lowered = markup.lower()
+    n_open = sum(lowered.count(f"<{tag}") - lowered.count(f"</{tag}") for tag in _NESTING)
+    if n_open > _MAX_DEPTH:
+        raise ParseError(name, f"{n_open} elements are opened and never closed", hint="the markup is broken")
+
+
 def _with_declared_charset(source: Source) -> Source:
     """Re-encode a page that names an encoding the detector would have to guess."""
     declared = _META_CHARSET.search(source.data[:4096])
     if declared is None or source.data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         return source
-    name = declared[1].decode("ascii").lower()
+    encoding = _DECLARED.get(declared[1].decode("ascii").lower())
+    if encoding is None:
+        return source
     try:
-        text = source.data.decode({"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252"}.get(name, name))
-    except (LookupError, UnicodeDecodeError):
+        text = source.data.decode(encoding)
+    except UnicodeDecodeError:
         return source
     return Source(source.name, text.encode("utf-8", "replace"))
 
@@ -275,7 +304,7 @@ class _Writer:
 
     def _item_text(self, text: str) -> None:
         level = len(self._items)
-        indent = "  " * (level - 1)
+        indent = "  " * min(level - 1, _MAX_INDENTS)
         around = self._lists[-1] if self._lists else _List("ul")
         first = self._items[-1] is None
         marker = {"ol": f"{around.n_items}. ", "dl": ""}.get(around.tag, "- ")

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborNode
 
 _MAX_SPAN = 1_000  # the limit of the HTML standard for columns
 _MAX_CELLS = 2_000_000
+_MAX_REPEATED_CHARS = 5_000_000
 _BREAKING = frozenset({"br", "p", "div", "li", "ul", "ol", "dt", "dd", "pre", "tr", "td", "th", "hr", "blockquote"})
 _UNSEEN = frozenset({"script", "style", "template", "svg", "noscript"})
 _SPACE = re.compile(r"\s+")
@@ -45,7 +46,9 @@ def table_rows(table: LexborNode) -> Table | None:
         n_head = min(1, len(grid))
     width = max(map(len, grid))
     header = [_column_name([row[column].text for row in grid[:n_head] if column < len(row)]) for column in range(width)]
-    body = [[cell.text for cell in row] + [""] * (width - len(row)) for row in grid[n_head:]]
+    # Short rows are filled up, unless the filling would outgrow the table.
+    filled = width if width * len(grid) <= _MAX_CELLS else 0
+    body = [[cell.text for cell in row] + [""] * (filled - len(row)) for row in grid[n_head:]]
     return Table(header if n_head else [], body)
 
 
@@ -54,16 +57,18 @@ def _grid(rows: list[LexborNode]) -> tuple[list[list[_Cell]], list[bool]]:
     grid: list[list[_Cell]] = []
     in_head: list[bool] = []
     carried: dict[int, tuple[int, _Cell]] = {}  # column -> rows still to fill, cell
-    n_cells = 0
+    n_cells = repeated = 0
     for row in rows:
         line: list[_Cell] = []
         for node in _cells(row):
             _fill(line, carried)
             text = _cell_text(node).replace("|", "\\|")
+            # A long text in a cell that spans many is not repeated without bound.
+            repeated += len(text) * (_span(node, "colspan") * _span(node, "rowspan") - 1)
             cell = _Cell(text, node.tag == "th")
-            columns = _span(node, "colspan") if n_cells < _MAX_CELLS else 1
+            columns = _span(node, "colspan") if n_cells < _MAX_CELLS and repeated < _MAX_REPEATED_CHARS else 1
             for _ in range(columns):
-                if (more := _span(node, "rowspan") - 1) > 0:
+                if (more := _span(node, "rowspan") - 1) > 0 and repeated < _MAX_REPEATED_CHARS:
                     carried[len(line)] = (more, cell)
                 line.append(cell)
             n_cells += columns

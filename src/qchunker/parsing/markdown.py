@@ -13,12 +13,12 @@ from qchunker.parsing.heading_stack import HeadingStack
 from qchunker.parsing.markdown_events import OPTIONS, ByteBlock, block_positions
 from qchunker.types import Block, Document, Note, Source, Span
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?=\S)(?:.*\r?\n)*?(?:---|\.\.\.)[ \t]*(?=\r?\n|\Z)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?=\S)(?:[^\r\n]*\r?\n)*?(?:---|\.\.\.)[ \t]*(?=\r?\n|\Z)")
 _LONE_RETURN = re.compile(r"\r(?!\n)")  # a line end as well, of the same width as the one that everybody knows
-_META_LINE = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]+(\S.*?)[ \t]*\r?$", re.MULTILINE)
+_META_LINE = re.compile(r"^([A-Za-z][\w-]*)[ \t]*:[ \t]+(\S[^\r\n]*)", re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*")
 _HTML_TABLE = re.compile(r"\s*<table\b", re.IGNORECASE)
-_HTML_HEADER = re.compile(r"<thead\b.*?</thead>|<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
+_HTML_HEADER = re.compile(r"<(thead|tr)\b", re.IGNORECASE)
 _INLINE_MARKUP = re.compile(r"[*_`\[\]<>&\\!\n\r\t]|  ")
 _CLOSED = re.compile(r"[ \t]#+$|^#+$")
 
@@ -51,7 +51,7 @@ def markdown_document(
     blocks: list[Block] = []
     if front:
         blocks.append(Block("front_matter", 0, body_start))
-        meta.update({key.lower(): value.strip("\"'") for key, value in _META_LINE.findall(front.group())})
+        meta.update({key.lower(): value.strip().strip("\"'") for key, value in _META_LINE.findall(front.group())})
     blocks.extend(_Placer(text, body_start).blocks(block_positions(text[body_start:])))
     return Document(source, tuple(blocks), name, media_type, tuple(notes), meta, tuple(page_starts))
 
@@ -91,8 +91,7 @@ class _Placer:
                 header = self._fence_line(start, end)
             elif kind == "html" and _HTML_TABLE.match(text, start):
                 kind = "table"
-                row = _HTML_HEADER.search(text, start, end)
-                header = Span(*row.span()) if row else None
+                header = _html_header(text, start, end)
             self._fill_gap(start)
             if kind == "heading":
                 self._heading(start, end, level, _plain_title(text[start:end]))
@@ -176,6 +175,15 @@ def _converter(text: str, shift: int) -> Callable[[int], int]:
         return last_point
 
     return at
+
+
+def _html_header(text: str, start: int, end: int) -> Span | None:
+    """The head of an HTML table, else its first row."""
+    opening = _HTML_HEADER.search(text, start, end)
+    if opening is None:
+        return None
+    closing = re.compile(f"</{opening[1]}\\s*>", re.IGNORECASE).search(text, opening.end(), end)
+    return Span(opening.start(), closing.end()) if closing else None
 
 
 def _plain_title(markup: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from qchunker.parsing import headings
 from qchunker.parsing.encoding import decode
@@ -23,6 +24,7 @@ _SPELLED_OUT = re.compile(
 )
 _PRINTED_PAGE = re.compile(r"(?:\b[Pp]age\s*|第\s*|^\s*[-–—]?\s*)([0-9]{1,4})(?:\s+of\b|\s*页|\s*[-–—]?\s*$)")
 _GAP = re.compile(r"\S {4,}(?=\S)")
+_MAX_GAPS = 20
 _MAX_MAYBE_RUN = 3
 _MIN_CONTENTS = 6
 _CONTENTS = re.compile(r"\W*(?:(?:Table of )?Contents|TABLE OF CONTENTS|CONTENTS|目\s*[录錄次])\W*$")
@@ -73,8 +75,12 @@ def text_blocks(text: str, furniture: Sequence[Span] = ()) -> list[Block]:
     """
     reserved = [Draft("furniture", *span) for span in furniture]
     if "```" in text or "~~~" in text:
-        reserved += _fences(text)
-        reserved.sort(key=lambda draft: draft.start)
+        fences = _fences(text)
+        # What looks like page furniture inside of code is code.
+        inside = {draft for fence in fences for draft in reserved if fence.start <= draft.start < fence.end}
+        reserved = sorted(
+            [*fences, *(draft for draft in reserved if draft not in inside)], key=lambda draft: draft.start
+        )
     if "CHAPTER" in text or "APPENDIX" in text:
         reserved += [
             Draft("heading", *match.span(), CHAPTER_RANK, headings.heading_title(match.group()))
@@ -147,7 +153,7 @@ def _runs(text: str, reserved: Sequence[Draft]) -> Iterator[list[Line] | Draft]:
                 run = []
             yield ahead
             skip_to = ahead.end
-            ahead = next(waiting, None)
+            ahead = next((draft for draft in waiting if draft.start >= skip_to), None)
         if start >= skip_to and start + len(line) > skip_to:
             body = line.rstrip()
             if body:
@@ -296,7 +302,7 @@ def _column_notes(text: str) -> list[Note]:
     start, streak, first = 0, 0, 0
     previous: set[int] = set()
     for line in text.splitlines(keepends=True):
-        gaps = {match.end() for match in _GAP.finditer(line.rstrip())} if "     " in line else set()
+        gaps = {match.end() for match in islice(_GAP.finditer(line.rstrip()), _MAX_GAPS)} if "     " in line else set()
         streak = streak + 1 if any(abs(gap - near) <= 1 for gap in gaps for near in previous) else 0
         if streak == 1:
             first = start
