@@ -205,3 +205,21 @@ def test_every_parser_refuses_nothing_at_all() -> None:
     for media_type in PARSERS:
         with pytest.raises(ParseError):
             parse(Source("x", b""), media_type=media_type)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("".join("  " * depth + f"- item {depth}\n" for depth in range(200)), "x.md"),
+        ("> " * 200 + "Deep.", "x.md"),
+        ("<div>" * 200 + "<p>Deep.</p>" + "</div>" * 200, "x.html"),
+        ("<ul><li>x" * 200 + "</ul>" * 200, "x.html"),
+        ("<table><tr><td>" * 200 + "Deep." + "</table>" * 200, "x.html"),
+        ("[" * 200 + "]" * 200, "x.json"),
+    ],
+)
+def test_two_hundred_levels_are_read_without_loss(text: str, name: str) -> None:
+    document = from_text(text, name)
+    partition = chunk(document)
+    assert "".join("".join(piece.text for piece in partition.chunks).split()) == "".join(document.text.split())
+    assert "Deep." in document.text or "Deep." not in text
