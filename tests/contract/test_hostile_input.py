@@ -16,6 +16,7 @@ from qchunker import CHUNKERS, ChunkingConfig, Source, chunk, from_text, parse
 from qchunker.errors import ParseError
 from qchunker.parsing import PARSERS
 from qchunker.parsing.epub import MEDIA_TYPE as EPUB
+from qchunker.parsing.markdown_writer import table
 from qchunker.parsing.office import DOCX, PPTX
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -223,3 +224,8 @@ def test_two_hundred_levels_are_read_without_loss(text: str, name: str) -> None:
     partition = chunk(document)
     assert "".join("".join(piece.text for piece in partition.chunks).split()) == "".join(document.text.split())
     assert "Deep." in document.text or "Deep." not in text
+
+
+def test_a_ragged_table_is_not_filled_up_without_bound() -> None:
+    rows = [["a"] * 20_000, *([["b"]] * 20_000)]
+    assert len(table(rows)) < 1_000_000

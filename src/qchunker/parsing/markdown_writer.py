@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+_MAX_CELLS = 2_000_000
 _LOOKS_LIKE_STRUCTURE = re.compile(r"#{1,6}(?:\s|$)|>|`{3}|~{3}|\||<[A-Za-z/!?]|[-=_*](?:[ \t]*[-=_*]){2,}\s*$")
 
 
@@ -27,5 +28,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     if not filled:
         return ""
     width = max(index + 1 for row in filled for index, cell in enumerate(row) if cell)
-    lines = ["| " + " | ".join((row + [""] * width)[:width]) + " |" for row in filled]
+    # Short rows are filled up, unless the filling would outgrow the table.
+    padding = [""] * width if width * len(filled) <= _MAX_CELLS else []
+    lines = ["| " + " | ".join((row + padding)[:width]) + " |" for row in filled]
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])

@@ -59,10 +59,12 @@ def read_pptx(archive: Archive) -> Slides:
 
 def _slide_parts(archive: Archive) -> Iterator[str]:
     relations = archive.relations(PRESENTATION)
+    seen: set[str] = set()  # a small file may name one slide many thousand times
     for node in archive.xml(PRESENTATION).iter():
         if local(node) == "sldId":
             kind, part = relations.get(relation_id(node), ("", ""))
-            if kind == "slide" and part in archive:
+            if kind == "slide" and part in archive and part not in seen:
+                seen.add(part)
                 yield part
 
 
