@@ -21,7 +21,7 @@ class ChunkingConfig:
         max_chars: hard limit of the embedded text (heading path, repeated header, lead-in and
             body); twice the target when not given. Only one indivisible unit may exceed it, and
             the chunk then says why in ``oversize``.
-        min_chars: shorter pieces are joined to a neighbour, never dropped.
+        min_chars: shorter pieces are joined to a neighbour, never dropped. Chinese characters count twice.
         overlap_ratio: share of the target that is repeated from the text before, as ``lead_in``.
         tokenizer: a function that counts tokens, or the name of one (see ``tokens.py``).
         merge_headings: whether small sections may share a chunk.
