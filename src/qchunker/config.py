@@ -63,3 +63,35 @@ class ChunkingConfig:
     def limit(self) -> int:
         """The hard limit in force."""
         return self.max_chars if self.max_chars is not None else 2 * self.target_chars
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringConfig:
+    """How ChunkScore is computed; the defaults are the paper's where it gives a value.
+
+    Args:
+        li_weight: weight of logical independence (the paper's lambda); the rest goes to semantic dispersion.
+        ridge: added to the diagonal of the Gram matrix (the paper's alpha).
+        draws: random partitions that the score is compared with; 0 leaves the correction out.
+        li_sample: boundaries of those random partitions that the language model reads; the rest is inferred. None
+            reads all of them, which costs about ``2 * draws`` times the document in tokens.
+        seed: of the random partitions.
+    """
+
+    li_weight: float = 0.3
+    ridge: float = 1e-3
+    draws: int = 32
+    li_sample: int | None = 32
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.li_weight <= 1:
+            raise ConfigError("li_weight", f"must be between 0 and 1, got {self.li_weight}")
+        if not 0 < self.ridge < float("inf"):
+            raise ConfigError("ridge", f"must be above 0, got {self.ridge}")
+        if self.draws < 0 or self.draws == 1:
+            raise ConfigError("draws", f"must be 0, or at least 2 to have a spread, got {self.draws}")
+        if self.li_sample is not None and self.li_sample < 4:
+            raise ConfigError("li_sample", f"must be at least 4, got {self.li_sample}")
+        if self.seed < 0:
+            raise ConfigError("seed", f"must not be negative, got {self.seed}")

@@ -6,6 +6,11 @@ QChunkerError
     ParseError                the file is broken, empty, encrypted, or has no text
     ConfigError               a setting has an impossible value
   MissingExtraError (also ImportError)   an optional package is not installed
+  MissingModelError           the weights of a model are not on this machine
+  ModelError                  a model or its server failed
+    ModelUnavailableError     it may succeed later (retryable)
+    ModelOutputError          it answered something unusable
+  ScoringError                something that has no score
   OutputError                 a result could not be written
 """
 
@@ -83,6 +88,44 @@ class MissingExtraError(QChunkerError, ImportError):
             hint=f"run: pip install {package}",
         )
         self.package = package
+
+
+class MissingModelError(QChunkerError):
+    """The weights of a model are not on this machine; the hint is the command that brings them.
+
+    Attributes:
+        model: the name of the model.
+    """
+
+    def __init__(self, model: str, reason: str, *, command: str) -> None:
+        super().__init__(f"{model}: {reason}", hint=f"run: {command}")
+        self.model = model
+
+
+class ModelError(QChunkerError):
+    """A model, or the server that runs it, failed.
+
+    Attributes:
+        model: the name of the model.
+    """
+
+    def __init__(self, model: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{model}: {reason}", hint=hint)
+        self.model = model
+
+
+class ModelUnavailableError(ModelError):
+    """A server does not answer, or asks to be left alone for a while."""
+
+    retryable = True
+
+
+class ModelOutputError(ModelError):
+    """A model answered something that cannot be used."""
+
+
+class ScoringError(QChunkerError, ValueError):
+    """Something was to be scored that has no score: no chunk, no token, a blank text, a number that is not finite."""
 
 
 class OutputError(QChunkerError):

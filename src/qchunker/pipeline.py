@@ -1,20 +1,26 @@
-"""The only place where stages meet. Reads top to bottom: parse, chunk, link."""
+"""The only place where stages meet. Reads top to bottom: parse, chunk, link, score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from qchunker.chunking import CHUNKERS, Chunker
 from qchunker.chunking.links import link_exceptions
-from qchunker.config import ChunkingConfig
+from qchunker.config import ChunkingConfig, ScoringConfig
 from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
 from qchunker.inputs import BadInput, FileInput, Input, TextInput
+from qchunker.models.causal_lm import CausalLM
+from qchunker.models.load import Models, is_mostly_chinese, load_models
 from qchunker.parsing import parse_source, parse_string
-from qchunker.types import Document, Partition, Source
+from qchunker.scoring.chunkscore import Score, score_partitions
+from qchunker.scoring.logical_independence import Progress
+from qchunker.types import ChunkScore, Document, Partition, Source, Span
+from qchunker.version import __version__
 
 
 class Failure(NamedTuple):
@@ -140,3 +146,100 @@ def chunk_all(
         while running:
             yield running.pop(0).result()
             running.extend(pool.submit(work, item) for item in islice(waiting, 1))
+
+
+def score(
+    document: Document,
+    partition: Partition | Sequence[tuple[int, int]],
+    models: Models | None = None,
+    config: ScoringConfig | None = None,
+    *,
+    progress: Progress | None = None,
+) -> ChunkScore:
+    """ChunkScore of one partition of a document. To score several, ``score_all`` shares their work.
+
+    Args:
+        document: that was cut.
+        partition: from ``chunk``, or (start, end) pairs from any other tool: sorted, without overlap.
+        models: by default ``load_models(text=document.text)``; load them once when scoring many documents.
+        config: weights, number of random partitions, seed.
+        progress: called with what is being done, how much is done, and how much there is.
+
+    Raises:
+        ScoringError: if there is no chunk, or a chunk is blank or outside the document.
+        MissingModelError: if a model is not on this machine.
+        ModelError: if a model fails.
+    """
+    return score_all(document, [partition], models, config, progress=progress)[0]
+
+
+def score_all(
+    document: Document,
+    partitions: Sequence[Partition | Sequence[tuple[int, int]]],
+    models: Models | None = None,
+    config: ScoringConfig | None = None,
+    *,
+    progress: Progress | None = None,
+) -> list[ChunkScore]:
+    """ChunkScore of several partitions of one document; arguments and errors as for ``score``.
+
+    What they have in common is read once: candidates that share most of their cuts cost little more than one.
+    """
+    models, config = models or load_models(text=document.text), config or ScoringConfig()
+    spans = [
+        partition.spans if isinstance(partition, Partition) else tuple(Span(*pair) for pair in partition)
+        for partition in partitions
+    ]
+    scores = score_partitions(document.text, spans, models.embedder, models.lm, config, progress)
+    methods = [partition.method if isinstance(partition, Partition) else "" for partition in partitions]
+    return [
+        _chunk_score(document, method, lengths, score, models, config)
+        for method, lengths, score in zip(methods, spans, scores, strict=True)
+    ]
+
+
+def _chunk_score(
+    document: Document, method: str, spans: Sequence[Span], score: Score, models: Models, config: ScoringConfig
+) -> ChunkScore:
+    lengths = [span.end - span.start for span in spans]
+    weak = models.lm is not None and is_mostly_chinese(document.text) and "zh" not in models.lm.languages
+    return ChunkScore(
+        document_id=document.id,
+        method=method,
+        n_chunks=len(spans),
+        mean_chars=fmean(lengths),
+        sd_chars=pstdev(lengths),
+        li=score.li,
+        sd=score.sd,
+        value=score.value,
+        li_corrected=score.li_corrected.value,
+        sd_corrected=score.sd_corrected.value,
+        corrected=score.corrected.value,
+        corrected_se=score.corrected.error,
+        boundaries=score.boundaries,
+        gram=score.gram,
+        draws=config.draws,
+        notes=tuple(_notes(score, models.lm, config, weak=weak)),
+        signature=_score_signature(score, models, config, weak=weak),
+        reason=score.reason,
+    )
+
+
+def _notes(score: Score, lm: CausalLM | None, config: ScoringConfig, *, weak: bool) -> Iterator[str]:
+    if lm is None:
+        yield "without a language model there is no logical independence, and so no ChunkScore"
+    if weak and lm is not None:
+        name = lm.id.partition("@")[0]
+        yield f"{name} knows little Chinese; a better one: qchunker models fetch gemma3-270m"
+    if score.reason is None and config.draws and score.sd_corrected.value != score.sd_corrected.value:
+        yield "all random partitions are the same, so there is nothing to compare with"
+    if score.unit == "word":
+        yield "the sentences leave no choice at these chunk lengths: random partitions are cut between words"
+
+
+def _score_signature(score: Score, models: Models, config: ScoringConfig, *, weak: bool) -> str:
+    lm = "none" if models.lm is None else models.lm.id + ("(weak in zh)" if weak else "")
+    sample = "all" if config.li_sample is None else config.li_sample
+    chance = f"draws={config.draws} li_sample={sample} seed={config.seed} unit={score.unit or 'none'}"
+    weights = f"li_weight={config.li_weight:g} ridge={config.ridge:g}"
+    return f"qchunker={__version__} chunkscore=1 {weights} {chance} embedder={models.embedder.id} lm={lm}"

@@ -1,6 +1,6 @@
 """Every value that crosses a stage, in the order in which the pipeline makes them.
 
-    Source -> Document (Block, Note) -> Partition (Chunk, Link)
+    Source -> Document (Block, Note) -> Partition (Chunk, Link) -> ChunkScore
 
 All positions are half-open ``[start, end)`` in Unicode code points of ``Document.text``,
 the only coordinate system there is.
@@ -13,6 +13,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -189,3 +190,58 @@ class Partition:
     @property
     def spans(self) -> tuple[Span, ...]:
         return tuple(Span(chunk.start, chunk.end) for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScore:
+    """How good a partition is: each chunk independent of the one before, and all of them different.
+
+    Numbers that cannot be had are nan, and ``reason`` says why: a document in one chunk is unscorable, a partition that
+    leaves text out too. Raw numbers compare only partitions of the same document with the same number of chunks
+    (or the same mean length); the corrected ones say how many standard deviations the partition lies above random
+    partitions of the same text into the same number of chunks.
+
+    Args:
+        document_id: of the document.
+        method: how the partition was made.
+        n_chunks: number of chunks (the paper's K).
+        li: mean logical independence of the inner boundaries; near 1 when a chunk does not help to read the next.
+        sd: semantic dispersion, mean log eigenvalue of the Gram matrix; higher when chunks differ more.
+        value: ChunkScore, ``li_weight * li + (1 - li_weight) * sd``.
+        li_corrected: ``li`` in standard deviations from chance.
+        sd_corrected: ``sd`` in standard deviations from chance.
+        corrected: ``value`` in standard deviations from chance.
+        corrected_se: standard error of ``corrected`` that comes from reading only a sample of random boundaries.
+        boundaries: logical independence at each inner boundary, n_chunks - 1 values.
+        gram: Gram matrix of the chunks, (n_chunks, n_chunks), without the ridge.
+        mean_chars: mean chunk length in code points.
+        sd_chars: standard deviation of the chunk lengths.
+        draws: random partitions compared with.
+        notes: what a reader of the numbers must know.
+        signature: everything the numbers depend on.
+        reason: why there is no score, else None.
+    """
+
+    document_id: str
+    method: str
+    n_chunks: int
+    mean_chars: float
+    sd_chars: float
+    signature: str
+    li: float = nan
+    sd: float = nan
+    value: float = nan
+    li_corrected: float = nan
+    sd_corrected: float = nan
+    corrected: float = nan
+    corrected_se: float = nan
+    boundaries: tuple[float, ...] = ()
+    gram: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    draws: int = 0
+    notes: tuple[str, ...] = ()
+    reason: str | None = None
+
+    @property
+    def li_above_one(self) -> int:
+        """How many boundaries have a chunk that is harder to read after the one before than alone."""
+        return sum(value > 1 for value in self.boundaries)

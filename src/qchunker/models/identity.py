@@ -1,0 +1,44 @@
+"""What a model is called in signatures, and what is said when it cannot be loaded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qchunker.errors import ModelError
+
+
+def weights_digest(arrays: Iterable[Any]) -> str:
+    """Names of models say little; their weights say what the numbers depend on."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def short_name(name: str) -> str:
+    """The last part of a path or of a name on the hub."""
+    return name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def not_loaded(name: str, error: Exception) -> ModelError:
+    """The error for a model that a library could not load."""
+    reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+    return ModelError(name, f"cannot be loaded: {reason}", hint="give a folder with the model, or a name on the hub")
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file.
+
+    Raises:
+        ModelError: if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(path.name, f"cannot be read: {error.strerror or error}") from error

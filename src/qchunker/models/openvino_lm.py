@@ -1,0 +1,159 @@
+"""Language models in GGUF files of the Llama and Qwen families, run by OpenVINO on the CPU."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qchunker.errors import MissingExtraError, ModelError
+from qchunker.models.causal_lm import Ids, Logprobs, plan_passes, run_passes
+from qchunker.models.identity import file_digest
+from qchunker.models.paths import cache_folder, make_folder
+
+_HEAD_ROWS = 512
+"""Tokens whose scores over the whole vocabulary are in memory at once: about 100 MB for 49,152 entries."""
+
+_SPECIAL_OPENING = re.compile(r"(?<=<)(?=\|)")
+
+
+class OpenVinoLM:
+    """A causal language model that gives the log-probabilities of a prompt.
+
+    Args:
+        gguf: the weights. They are converted once, and the result is kept in the cache folder.
+        name: for the signature.
+        languages: that the model can be trusted with.
+        precision: ``bf16``, ``f32``, or None for bf16 where the CPU has it. In f32 the numbers do not depend on the
+            number of threads or on what else is in a batch.
+
+    Raises:
+        MissingExtraError: if openvino-genai is not installed.
+        ModelError: if the file cannot be converted or loaded.
+    """
+
+    def __init__(
+        self, gguf: Path, name: str, *, languages: frozenset[str] = frozenset({"en"}), precision: str | None = None
+    ) -> None:
+        genai, openvino = _libraries()
+        self.name = name
+        self.languages = languages
+        digest = file_digest(gguf)
+        version = openvino.__version__.split("-")[0]
+        folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}"
+        make_folder(folder, lambda empty: _convert(genai, gguf, empty, name))
+        core = openvino.Core()
+        if precision is None:
+            precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+        self.id = f"{name}@{digest[:12]}+openvino-{version}+{precision}"
+        try:
+            self._tokenizer = genai.Tokenizer(str(folder))
+            body, head = _split(openvino, core.read_model(folder / "openvino_model.xml"))
+            # Without the last two, activations and the attention cache may be rounded to 8 bits.
+            settings = {
+                "INFERENCE_PRECISION_HINT": precision,
+                "KV_CACHE_PRECISION": precision,
+                "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+            }
+            self._body = core.compile_model(body, "CPU", settings).create_infer_request()
+            self._head = core.compile_model(head, "CPU", settings).create_infer_request()
+        except RuntimeError as error:
+            raise ModelError(
+                name, f"OpenVINO cannot load it: {error}", hint=f"delete {folder} and try again"
+            ) from error
+        self._neutral = _end_of_text(self._tokenizer)
+
+    def token_logprobs(self, texts: Sequence[str], contexts: Sequence[str | None]) -> list[Logprobs]:
+        passes = plan_passes(self._ids(texts), self._ids(contexts), self._neutral)
+        return run_passes(passes, self._forward, self.name)
+
+    def token_cost(self, texts: Sequence[str], contexts: Sequence[str | None]) -> int:
+        return plan_passes(self._ids(texts), self._ids(contexts), self._neutral).cost
+
+    def _ids(self, texts: Sequence[str | None]) -> list[Ids]:
+        known: dict[str | None, Ids] = {None: (), "": ()}
+        for text in texts:
+            if text is not None and text not in known:
+                # Words that spell a special token are text here.
+                parts = _SPECIAL_OPENING.split(text)
+                encoded = [self._tokenizer.encode(part, add_special_tokens=False).input_ids.data[0] for part in parts]
+                known[text] = tuple(int(token) for ids in encoded for token in ids)
+        return [known[text] for text in texts]
+
+    def _forward(self, sequences: Sequence[Ids]) -> list[Logprobs]:
+        longest = max(map(len, sequences)) - 1
+        shape = (len(sequences), longest)
+        inputs, targets, mask = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+        for row, ids in enumerate(sequences):
+            n = len(ids) - 1
+            inputs[row, :n], targets[row, :n], mask[row, :n] = ids[:-1], ids[1:], 1
+        self._body.reset_state()
+        hidden = self._body.infer(
+            {
+                "input_ids": inputs,
+                "attention_mask": mask,
+                "position_ids": np.broadcast_to(np.arange(longest), shape).copy(),
+                "beam_idx": np.arange(len(sequences), dtype=np.int32),
+            }
+        )[0]
+        used = mask.astype(bool)
+        states, wanted = hidden[used], targets[used]
+        values = np.empty(len(states), dtype=np.float64)
+        for start in range(0, len(states), _HEAD_ROWS):
+            part = slice(start, start + _HEAD_ROWS)
+            values[part] = self._head.infer({"hidden": states[part], "targets": wanted[part]})[0]
+        return np.split(values, np.cumsum(mask.sum(axis=1))[:-1])
+
+
+def _libraries() -> tuple[Any, Any]:
+    os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
+    try:
+        import openvino
+        import openvino_genai
+    except ImportError as error:
+        raise MissingExtraError("openvino-genai", "running a GGUF language model") from error
+    return openvino_genai, openvino
+
+
+def _convert(genai: Any, gguf: Path, folder: Path, name: str) -> None:
+    # The converted model is written beside the file it is read from.
+    copy = folder / gguf.name
+    shutil.copyfile(gguf, copy)
+    try:
+        genai.LLMPipeline(str(copy), "CPU", enable_save_ov_model=True)
+    except RuntimeError as error:
+        hint = "OpenVINO reads GGUF files of the Llama and Qwen families; for others use transformers:PATH.gguf"
+        raise ModelError(name, f"OpenVINO cannot convert {gguf.name}: {error}", hint=hint) from error
+    copy.unlink()
+
+
+def _split(openvino: Any, model: Any) -> tuple[Any, Any]:
+    """The model up to its last hidden state, and the rest with the choice of one token's log-probability.
+
+    In one piece, the scores of all tokens over the whole vocabulary would be in memory together.
+    """
+    from openvino import opset13 as ops
+
+    matmul = model.get_results()[0].input(0).get_source_output().get_node()
+    hidden = matmul.input(0).get_source_output()
+    body = openvino.Model([ops.result(hidden)], model.get_sinks(), model.get_parameters(), "body")
+    states = ops.parameter([-1, int(hidden.get_partial_shape()[2].get_length())], np.float32, name="hidden")
+    targets = ops.parameter([-1], np.int64, name="targets")
+    states.output(0).set_names({"hidden"})
+    targets.output(0).set_names({"targets"})
+    transposed = bool(matmul.get_attributes()["transpose_b"])
+    scores = ops.matmul(states, matmul.input(1).get_source_output(), False, transposed)
+    last = ops.constant(np.array([-1], dtype=np.int64))
+    logprobs = ops.log_softmax(scores, 1)
+    chosen = ops.squeeze(ops.gather_elements(logprobs, ops.unsqueeze(targets, last), 1), last)
+    return body, openvino.Model([ops.result(chosen)], [states, targets], "head")
+
+
+def _end_of_text(tokenizer: Any) -> int:
+    ids = tokenizer.encode("<|endoftext|>", add_special_tokens=False).input_ids.data[0]
+    return int(ids[0]) if len(ids) == 1 else int(tokenizer.get_bos_token_id())
