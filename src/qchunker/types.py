@@ -245,3 +245,7 @@ class ChunkScore:
     def li_above_one(self) -> int:
         """How many boundaries have a chunk that is harder to read after the one before than alone."""
         return sum(value > 1 for value in self.boundaries)
+
+    def replace(self, **changes: Any) -> ChunkScore:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)

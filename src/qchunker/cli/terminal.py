@@ -1,0 +1,68 @@
+"""What all commands share: the error stream, text made safe for a terminal, and the end of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+
+from qchunker.errors import QChunkerError
+from qchunker.pipeline import Failure
+from qchunker.rows import open_rows
+
+SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
+errors = Console(stderr=True, highlight=False, emoji=False)
+"""For people: progress, findings and errors. Standard output belongs to results."""
+
+
+def shown(text: str) -> str:
+    """Text of a document or a file name, for the terminal: no markup, no control characters."""
+    return escape("".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text))
+
+
+def report(error: QChunkerError) -> None:
+    """One error, with what to do about it."""
+    hint = f"\n  [dim]{shown(error.hint)}[/]" if error.hint else ""
+    errors.print(f"[red]error[/] {shown(error.reason)}{hint}", soft_wrap=True)
+
+
+def finish(n_inputs: int, failures: list[Failure]) -> None:
+    """List the failures of a run and set the exit code."""
+    for failure in failures:
+        report(failure.error)
+    if failures:
+        errors.print(f"{n_inputs - len(failures)} of {n_inputs} documents done, {len(failures)} failed")
+        raise click.exceptions.Exit(SOME_FAILED)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 chunk``, ``2 chunks``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def maybe_rows(path: str | None) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
+    """A writer for rows, or one that writes nothing when there is no path."""
+    if path is None:
+        return contextlib.nullcontext(lambda _rows: None)
+    return open_rows(path, sys.stdout, "documents")
+
+
+@contextlib.contextmanager
+def progress_of(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A function to tell progress to; a bar is shown when a person is looking."""
+    if not errors.is_terminal:
+        yield lambda _stage, _done, _total: None
+        return
+    with Progress(console=errors, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+
+        def tell(stage: str, done: int, total: int) -> None:
+            progress.update(task, description=f"{what}: {stage}", completed=done, total=total)
+
+        yield tell

@@ -1,0 +1,104 @@
+"""Chunk rows of any tool as partitions of their documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qchunker.errors import InputError
+from qchunker.types import Document, Span
+
+Row = dict[str, Any]
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPartition:
+    """The chunks of one document, without the overlap between them.
+
+    ``n_trimmed`` chunks began in the one before and were cut back to its end; ``n_dropped`` held nothing else.
+    """
+
+    spans: tuple[Span, ...]
+    method: str
+    n_trimmed: int = 0
+    n_dropped: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was changed, in words."""
+        notes = [f"{self.n_trimmed} chunks scored without their overlap"] if self.n_trimmed else []
+        return (*notes, *([f"{self.n_dropped} chunks inside others left out"] if self.n_dropped else ()))
+
+
+def documents_of(rows: Sequence[Row]) -> dict[str, Document]:
+    """Documents by id, from rows of {doc_id, text}.
+
+    Raises:
+        InputError: if an id occurs twice or a field is not a string.
+    """
+    documents: dict[str, Document] = {}
+    for number, row in enumerate(rows, 1):
+        doc_id, text = row["doc_id"], row["text"]
+        if not isinstance(doc_id, str) or not isinstance(text, str):
+            raise InputError(f"document row {number}: doc_id and text must be strings")
+        if doc_id in documents:
+            raise InputError(f"document row {number}: doc_id {doc_id!r} occurs twice")
+        # Half of a surrogate pair is no character, and models cannot read it.
+        clean = _SURROGATE.sub("\ufffd", text)
+        documents[doc_id] = Document(clean, (), source=str(row.get("source") or doc_id), id=doc_id)
+    return documents
+
+
+def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str) -> dict[str, RowPartition]:
+    """The partition of every document that has chunks, by document id.
+
+    Args:
+        rows: of {doc_id, start, end}, in any order.
+        documents: that the spans point into.
+        name: of the file, for messages; also the method where a row names none.
+
+    Raises:
+        InputError: if a row names an unknown document or points outside it.
+    """
+    found: dict[str, list[Span]] = {}
+    methods: dict[str, str] = {}
+    for number, row in enumerate(rows, 1):
+        document = documents.get(row["doc_id"]) if isinstance(row["doc_id"], str) else None
+        if document is None:
+            hint = "pass the documents that these chunks were made from"
+            raise InputError(f"{name}, row {number}: no document has the doc_id {row['doc_id']!r}", hint=hint)
+        match row["start"], row["end"]:
+            case int(start), int(end) if 0 <= start < end <= len(document.text):
+                found.setdefault(document.id, []).append(Span(start, end))
+            case pair:
+                raise InputError(
+                    f"{name}, row {number}: start, end must be 0 <= start < end <= {len(document.text)}, not {pair!r}"
+                )
+        methods.setdefault(document.id, str(row.get("method") or name))
+    return {
+        doc_id: _disjoint(documents[doc_id].text, sorted(spans), methods[doc_id]) for doc_id, spans in found.items()
+    }
+
+
+def _disjoint(text: str, spans: Sequence[Span], method: str) -> RowPartition:
+    kept: list[Span] = []
+    at = n_trimmed = n_dropped = 0
+    for span in spans:
+        start = max(span.start, at)
+        if start >= span.end or (start > span.start and not text[start : span.end].strip()):
+            n_dropped += 1
+            continue
+        n_trimmed += start > span.start
+        kept.append(Span(start, span.end))
+        at = span.end
+    return RowPartition(tuple(kept), method, n_trimmed, n_dropped)
+
+
+def cuts(text: str, spans: Sequence[Span]) -> Iterator[int]:
+    """Where the inner boundaries of a partition are: at the first character after each that is not white space."""
+    for span in spans[1:]:
+        piece = text[span.start : span.end]
+        yield span.start + len(piece) - len(piece.lstrip())
