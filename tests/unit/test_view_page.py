@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from qchunker.errors import InputError
-from qchunker.view.page import CUT_REASONS, read_views, render_page
+from qchunker.view.layout import CUT_REASONS, read_views
+from qchunker.view.page import render_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028\u202e\0\ud800 & <b>"
 

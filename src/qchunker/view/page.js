@@ -1,4 +1,3 @@
-"use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
   const { documents: DOCUMENTS, reasons: REASONS, forced: FORCED } = JSON.parse($("data").textContent);
@@ -171,6 +170,8 @@
     document.title = `${doc.source} · chunks`;
     const lost = doc.lost ? alarm(`, text in no chunk at ${count(doc.lost, "place")}`) : "";
     $("document-facts").replaceChildren(factsOf(doc), lost);
+    $("score-section").hidden = !doc.score;
+    $("score").replaceChildren(...(doc.score ? scoreNodes(el, doc.score, (c) => jump(d, doc.chunks[c].section)) : []));
     renderShown();
     if (s === undefined) scrollTo(0, 0);
     select(s ?? doc.sections.findIndex((section) => section.heads && passes(section)));
@@ -190,7 +191,8 @@
     const mark = chunk ? markOf(chunk) : "lost";
     const size = chunk?.size ?? codePoints(textOf(doc, section.p, section.end));
     const why = !chunk ? "No chunk holds this text" : heads ? reasonOf(chunk) : `chunk ${chunk.number} continues`;
-    const meta = [`${number(size)} chars`, chunk?.page && `page ${chunk.page}`, chunk?.kind].filter(Boolean).join(" · ");
+    const li = chunk?.li === undefined ? "" : `LI ${chunk.li.toFixed(2)}`;
+    const meta = [li, `${number(size)} chars`, chunk?.page && `page ${chunk.page}`, chunk?.kind].filter(Boolean).join(" · ");
     const flags = chunk?.flags.filter((flag) => flag in WARNINGS) ?? [];
     const bar = button({ class: "bar", tabindex: -1, click: () => select(s, { reveal: true }) },
       el("span", { class: "number" }, chunk ? String(chunk.number) : "–"),
@@ -275,7 +277,7 @@
       return part(title, count(size, "character"), body ? box(added(before), body, added(after)) : box(before));
     };
     const facts = { kind: chunk.kind, size: count(chunk.size, "character"), span: chunk.span.map(number).join(" to "),
-      page: chunk.page, headings: pathOf(chunk), cut: chunk.cut, id: chunk.id, method: chunk.method,
+      independence: chunk.li?.toFixed(3), page: chunk.page, headings: pathOf(chunk), cut: chunk.cut, id: chunk.id, method: chunk.method,
       signature: chunk.signature, ...chunk.more };
     return [
       el("p", { class: "reason" }, el("i", { class: `mark ${markOf(chunk)}` }), reasonOf(chunk)),

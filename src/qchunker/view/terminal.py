@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from qchunker.types import Span
-from qchunker.view.page import (
+from qchunker.view.layout import (
     CUT_REASONS,
     FORCED_CUTS,
     INVISIBLE,
@@ -44,6 +44,7 @@ def print_chunks(
     console: Console,
     documents: Sequence[Row],
     chunks: Sequence[Row],
+    scores: Sequence[Row] = (),
     *,
     limit: int | None = None,
 ) -> None:
@@ -53,13 +54,14 @@ def print_chunks(
         console: where to print; its width and colours are respected.
         documents: rows with at least ``doc_id`` and ``text``.
         chunks: rows with at least ``doc_id``, ``start`` and ``end``.
+        scores: rows of ``qchunker score -o``, of these chunks only.
         limit: how many chunks of each document are printed; None prints all.
 
     Raises:
         InputError: if a row lacks a required field, points outside its document, or names an
             unknown document.
     """
-    views = read_views(documents, chunks)
+    views = read_views(documents, chunks, scores)
     targets: dict[str, tuple[DocumentView, ChunkView]] = {}
     for document in views:
         for chunk in document.chunks:
@@ -99,6 +101,8 @@ def _print_document(
 ) -> None:
     console.print(visible(document.source, one_line=True), style="bold", highlight=False)
     console.print(_facts(document), highlight=False)
+    if document.score is not None:
+        console.print(visible(document.score.summary, one_line=True), highlight=False)
     for section in document.sections:
         if limit is not None and section.chunk is not None and section.chunk >= limit:
             console.print()
@@ -173,6 +177,8 @@ def _explanation(
 ) -> Iterator[Text]:
     reason = Text.assemble("starts here: ", visible(CUT_REASONS.get(chunk.cut, chunk.cut), one_line=True))
     reason.stylize(color)
+    if chunk.independence is not None:
+        reason.append(f" · independence of the chunk before {chunk.independence:.2f}")
     yield reason
     details = [visible(str(chunk.row["kind"]), one_line=True)] if chunk.row.get("kind") else []
     if chunk.row.get("page") is not None:
