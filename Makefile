@@ -5,17 +5,20 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+export QCHUNKER_CACHE := $(CURDIR)/.venv/qchunker-cache
 
 .PHONY: demo test lint clean
 
-demo: .venv/installed
+demo: .venv/smollm2-135m
 	$(BIN)/qchunker chunk examples -o demo-output/chunks.jsonl --documents demo-output/documents.jsonl
 	$(BIN)/qchunker lint examples
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --limit 2
-	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl -o demo-output/chunks.html
-	@echo "open demo-output/chunks.html in a browser to see every cut and why it is there"
+	$(BIN)/qchunker score demo-output/chunks.jsonl --documents demo-output/documents.jsonl --li-sample 8 -o demo-output/scores.jsonl
+	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --scores demo-output/scores.jsonl -o demo-output/chunks.html
+	@echo "open demo-output/chunks.html in a browser to see every cut, why it is there, and how it scores"
 
-test: .venv/tested lint
+test: .venv/tested .venv/smollm2-135m .venv/gemma3-270m lint
 	$(BIN)/python -m pytest
 
 lint: .venv/tested
@@ -26,11 +29,19 @@ lint: .venv/tested
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(PIP) -e '.[lm]'
 	@touch $@
 
 .venv/tested: .venv/installed requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+.venv/smollm2-135m: .venv/installed
+	$(BIN)/qchunker models fetch smollm2-135m
+	@touch $@
+
+.venv/gemma3-270m: .venv/tested
+	$(BIN)/qchunker models fetch gemma3-270m
 	@touch $@
 
 clean:

@@ -17,14 +17,20 @@ settings.load_profile("quick" if os.environ.get("QCHUNKER_TESTS") == "quick" els
 
 CASES = Path(__file__).parent / "cases"
 
+# The models that `make test` has fetched, and results kept beside them.
+os.environ.setdefault("QCHUNKER_CACHE", str(Path(__file__).parents[1] / ".venv" / "qchunker-cache"))
+
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """No test may reach out; the browser tests talk to their own browser over pipes and loopback."""
+    """No test may reach out. Browser tests talk to their browser, server tests to a server of their own."""
     if "browser" in request.keywords:
         return
+    connect = socket.socket.connect
 
-    def refuse(*_args: object, **_kwargs: object) -> None:
-        raise AssertionError("a test tried to use the network")
+    def refuse(self: socket.socket, address: tuple[str, int]) -> None:
+        if "server" not in request.keywords or address[0] != "127.0.0.1":
+            raise AssertionError("a test tried to use the network")
+        connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", refuse)

@@ -13,6 +13,7 @@ import numpy as np
 
 from qchunker.errors import MissingExtraError, ModelError
 from qchunker.models.causal_lm import Ids, Logprobs, plan_passes, run_passes
+from qchunker.models.gguf_weights import restore_zero_points
 from qchunker.models.identity import file_digest
 from qchunker.models.paths import cache_folder, make_folder
 
@@ -45,8 +46,8 @@ class OpenVinoLM:
         self.languages = languages
         digest = file_digest(gguf)
         version = openvino.__version__.split("-")[0]
-        folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}"
-        make_folder(folder, lambda empty: _convert(genai, gguf, empty, name))
+        folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}-exact"
+        make_folder(folder, lambda empty: _convert(genai, openvino, gguf, empty, name))
         core = openvino.Core()
         if precision is None:
             precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
@@ -120,7 +121,7 @@ def _libraries() -> tuple[Any, Any]:
     return openvino_genai, openvino
 
 
-def _convert(genai: Any, gguf: Path, folder: Path, name: str) -> None:
+def _convert(genai: Any, openvino: Any, gguf: Path, folder: Path, name: str) -> None:
     # The converted model is written beside the file it is read from.
     copy = folder / gguf.name
     shutil.copyfile(gguf, copy)
@@ -130,6 +131,14 @@ def _convert(genai: Any, gguf: Path, folder: Path, name: str) -> None:
         hint = "OpenVINO reads GGUF files of the Llama and Qwen families; for others use transformers:PATH.gguf"
         raise ModelError(name, f"OpenVINO cannot convert {gguf.name}: {error}", hint=hint) from error
     copy.unlink()
+    file = folder / "openvino_model.xml"
+    model = openvino.Core().read_model(file)
+    if restore_zero_points(model, gguf):
+        mended = folder / "mended.xml"
+        openvino.save_model(model, mended, compress_to_fp16=False)
+        del model  # it holds the old file
+        mended.replace(file)
+        mended.with_suffix(".bin").replace(file.with_suffix(".bin"))
 
 
 def _split(openvino: Any, model: Any) -> tuple[Any, Any]:

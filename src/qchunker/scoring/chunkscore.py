@@ -233,7 +233,7 @@ def _correct(
         score.corrected = _standardised(score.value, float(totals.mean()), float(totals.var(ddof=1)))
         return
     pairs = values.reshape(-1, 2)
-    mean, error = float(pairs.mean()), float(pairs.mean(axis=1).std(ddof=1) / math.sqrt(len(pairs)))
+    mean, error = float(pairs.mean()), _sampling_error(pairs, n_chunks - 1)
     variance = float(((pairs[:, 0] - pairs[:, 1]) ** 2).mean() / 2) / (n_chunks - 1)
     score.li_corrected = _standardised(score.li, mean, variance, error)
     weight = config.li_weight
@@ -243,6 +243,17 @@ def _correct(
         weight**2 * variance + (1 - weight) ** 2 * float(dispersions.var(ddof=1)),
         weight * error,
     )
+
+
+def _sampling_error(pairs: Floats, n_boundaries: int) -> float:
+    """Standard error of the mean of a sample that is spread evenly over the boundaries (pairs: (n, 2))."""
+    if n_boundaries <= len(pairs):
+        # Every boundary is in the sample, so only the difference between draws is left.
+        variance = float(((pairs[:, 0] - pairs[:, 1]) ** 2).mean() / 4)
+    else:
+        # Neighbours differ by what lies between them too: the usual estimate for a systematic sample.
+        variance = float((np.diff(pairs.mean(axis=1)) ** 2).mean() / 2)
+    return math.sqrt(variance / len(pairs))
 
 
 def _standardised(value: float, mean: float, variance: float, error: float = 0.0) -> Corrected:
