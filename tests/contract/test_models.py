@@ -174,6 +174,16 @@ def test_two_libraries_agree_on_the_same_weights() -> None:
 
 
 @pytest.mark.model
+def test_a_text_has_the_same_bits_whatever_it_is_read_with() -> None:
+    ours: Any = lm("smollm2-135m:f32")
+    ids = (ours._neutral, *ours._ids([EN * 45])[0])
+    assert len(ids) > 600
+    whole = ours._logprobs(ids)
+    for n in (1, 5, 33, 95, 97, 127, 129, 161, 250, 511, 513, 545):
+        assert np.array_equal(ours._logprobs(ids[: n + 1]), whole[:n]), n
+
+
+@pytest.mark.model
 def test_slices_of_the_vocabulary_layer_change_nothing() -> None:
     """The last layer is run apart, in slices; the whole model gives the same."""
     import torch

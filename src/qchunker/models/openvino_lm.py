@@ -20,6 +20,8 @@ from qchunker.models.paths import cache_folder, make_folder
 _HEAD_ROWS = 512
 """Tokens whose scores over the whole vocabulary are in memory at once: about 100 MB for 49,152 entries."""
 
+_LEAST_TOKENS, _STEP_TOKENS = 128, 32
+
 _SPECIAL_OPENING = re.compile(r"(?<=<)(?=\|)")
 
 
@@ -87,28 +89,31 @@ class OpenVinoLM:
         return [known[text] for text in texts]
 
     def _forward(self, sequences: Sequence[Ids]) -> list[Logprobs]:
-        longest = max(map(len, sequences)) - 1
-        shape = (len(sequences), longest)
-        inputs, targets, mask = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-        for row, ids in enumerate(sequences):
-            n = len(ids) - 1
-            inputs[row, :n], targets[row, :n], mask[row, :n] = ids[:-1], ids[1:], 1
+        # One by one: a batch would be padded to its longest, and is no faster from about 100 tokens on.
+        return [self._logprobs(ids) for ids in sequences]
+
+    def _logprobs(self, ids: Ids) -> Logprobs:
+        n = len(ids) - 1
+        # The kernels sum in another order at other lengths. At these lengths they do not, so that a text has the same
+        # numbers to the last bit whatever it is read together with.
+        padded = max(_LEAST_TOKENS, -(-n // _STEP_TOKENS) * _STEP_TOKENS)
+        inputs, targets, mask = (np.zeros((1, padded), dtype=np.int64) for _ in range(3))
+        inputs[0, :n], targets[0, :n], mask[0, :n] = ids[:-1], ids[1:], 1
         self._body.reset_state()
         hidden = self._body.infer(
             {
                 "input_ids": inputs,
                 "attention_mask": mask,
-                "position_ids": np.broadcast_to(np.arange(longest), shape).copy(),
-                "beam_idx": np.arange(len(sequences), dtype=np.int32),
+                "position_ids": np.arange(padded)[None].copy(),
+                "beam_idx": np.zeros(1, dtype=np.int32),
             }
-        )[0]
-        used = mask.astype(bool)
-        states, wanted = hidden[used], targets[used]
-        values = np.empty(len(states), dtype=np.float64)
-        for start in range(0, len(states), _HEAD_ROWS):
+        )[0][0]
+        values = np.empty(padded, dtype=np.float64)
+        for start in range(0, padded, _HEAD_ROWS):
+            start = min(start, padded - _LEAST_TOKENS)
             part = slice(start, start + _HEAD_ROWS)
-            values[part] = self._head.infer({"hidden": states[part], "targets": wanted[part]})[0]
-        return np.split(values, np.cumsum(mask.sum(axis=1))[:-1])
+            values[part] = self._head.infer({"hidden": hidden[part], "targets": targets[0, part]})[0]
+        return values[:n]
 
 
 def _libraries() -> tuple[Any, Any]:
