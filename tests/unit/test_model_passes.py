@@ -73,7 +73,6 @@ def test_longer_chunks_cost_less_than_thrice_their_document(size: int) -> None:
     assert cost_ratio("zh", [size] * 10) <= 3.0
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="2.8 for chunks of 1,025 tokens")
 @pytest.mark.parametrize("size", [PIECE_TOKENS + 1, 1100, 1500])
 def test_longer_chunks_cost_about_twice_their_document(size: int) -> None:
     assert cost_ratio("zh", [size] * 10) <= 2.1
@@ -138,7 +137,6 @@ def test_cost_is_what_is_then_read() -> None:
     assert lm.tokens_read == cost
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="zip of no sequence and one follower")
 def test_no_text_costs_nothing() -> None:
     assert UnigramLM().token_cost([], []) == 0
     assert UnigramLM().token_logprobs([], []) == []
@@ -162,7 +160,7 @@ def test_a_pass_over_a_pair_answers_for_both_chunks() -> None:
 
 def test_long_texts_are_read_in_pieces() -> None:
     ids, context = tuple(range(1, 8)), (11, 12, 13, 14)
-    passes = plan_passes([ids], [context], 0, piece=3)
+    passes = plan_passes([ids], [context], 0, piece=3, window=3)
     windows = [(0, 12, 13, 14, 1, 2, 3), (0, 1, 2, 3, 4, 5, 6), (0, 4, 5, 6, 7)]
     assert sorted(passes.sequences) == sorted(windows)
     assert [passes.sequences[sequence][first:last] for sequence, first, last in passes.answers[0]] == [

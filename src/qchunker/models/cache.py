@@ -23,6 +23,8 @@ _WAIT_S = 30.0
 _KEPT_RATIO = 0.8
 _CHECK_EVERY_BYTES = 16 * 2**20
 _QUESTION_MARKS = 500
+_DAMAGED = ("no such", "Could not decode")
+"""Beginnings of operational errors that a new file mends; others, such as a full disk, it would not."""
 
 
 def cache_key(*parts: str | None) -> bytes:
@@ -43,7 +45,7 @@ class ResultCache:
 
     Args:
         path: of the file; made if missing.
-        max_bytes: the values together take no more than this, give or take one batch.
+        max_bytes: the values together take no more than this, give or take 16 MiB or an eighth per process.
     """
 
     def __init__(self, path: Path, max_bytes: int = 2 * 2**30) -> None:
@@ -58,7 +60,7 @@ class ResultCache:
             self._open()
         except sqlite3.OperationalError as error:
             self._give_up(error)
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             self._replace()
         except OSError as error:
             self._give_up(error)
@@ -70,7 +72,7 @@ class ResultCache:
         with self._lock:
             try:
                 for key, checksum, value in self._select(keys):
-                    if hashlib.sha256(value).digest()[:8] == checksum:
+                    if isinstance(value, bytes) and hashlib.sha256(value).digest()[:8] == checksum:
                         found[key] = value
                     else:
                         damaged.append(key)
@@ -146,7 +148,7 @@ class ResultCache:
         self._run("DELETE FROM results WHERE key = ?", old)
 
     def _recover(self, error: sqlite3.Error) -> None:
-        if isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.OperationalError) and not str(error).startswith(_DAMAGED):
             self._give_up(error)
         else:
             self._replace()

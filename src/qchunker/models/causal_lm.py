@@ -20,7 +20,10 @@ Logprobs = npt.NDArray[np.float64]
 Ids = tuple[int, ...]
 
 PIECE_TOKENS = 1024
-"""Tokens scored in one pass, and the most tokens that stand before them."""
+"""Tokens of a text that are scored together."""
+
+WINDOW_TOKENS = 3072
+"""The most tokens that stand before a piece. Up to this length, a text is read once for all its pieces."""
 
 BATCH_TOKENS = 4096
 """Tokens of one call to a model, padding included."""
@@ -62,12 +65,20 @@ class Passes(NamedTuple):
         return sum(map(len, self.sequences))
 
 
-def plan_passes(texts: Sequence[Ids], contexts: Sequence[Ids], neutral: int, piece: int = PIECE_TOKENS) -> Passes:
+def plan_passes(
+    texts: Sequence[Ids],
+    contexts: Sequence[Ids],
+    neutral: int,
+    piece: int = PIECE_TOKENS,
+    window: int = WINDOW_TOKENS,
+) -> Passes:
     """Few sequences that hold every answer: a sequence that another one begins with is not run.
 
-    A text longer than ``piece`` tokens is scored piece by piece, each after at most ``piece`` tokens of what stands
-    before it, so that the cost is linear. From the second piece on the text itself fills that window, so the value
-    is the same with and without a context, and is read once.
+    A text longer than ``piece`` tokens is scored piece by piece, each after at most ``window`` tokens, so that the cost
+    is linear. The context stands before the first piece; before the others stands the text itself, so their values are
+    the same with and without a context, and are read once.
+
+    Source: docs/equations.md#ppl-2 (the neutral token), docs/equations.md#ppl-3 (pieces).
 
     Raises:
         ScoringError: if a text has no token.
@@ -77,14 +88,14 @@ def plan_passes(texts: Sequence[Ids], contexts: Sequence[Ids], neutral: int, pie
         if not ids:
             raise ScoringError("a text without tokens has no perplexity")
         for start in range(0, len(ids), piece):
-            before = ids[max(0, start - piece) : start] if start else context[-piece:]
+            before = ids[max(0, start - window) : start] if start else context[-window:]
             scored = ids[start : start + piece]
             needs.append((index, (neutral, *before, *scored), len(scored)))
     # In sorted order a sequence stands directly before those that begin with it.
     ordered = sorted({sequence for _, sequence, _ in needs})
     kept: list[Ids] = []
     place: dict[Ids, int] = {}
-    for sequence, following in zip(ordered, [*ordered[1:], ()], strict=True):
+    for sequence, following in zip(ordered, [*ordered, ()][1:], strict=True):
         place[sequence] = len(kept)
         if following[: len(sequence)] != sequence:
             kept.append(sequence)
@@ -108,13 +119,16 @@ def run_passes(passes: Passes, forward: Callable[[Sequence[Ids]], list[Logprobs]
     values: dict[int, Logprobs] = {}
     for batch in batches_by_length([len(sequence) for sequence in passes.sequences], BATCH_TOKENS):
         sequences = [passes.sequences[i] for i in batch]
-        for i, logprobs in zip(batch, forward(sequences), strict=True):
+        found = forward(sequences)
+        if len(found) != len(batch):
+            raise ModelOutputError(model, f"gave {len(found)} answers for {len(batch)} texts")
+        for i, logprobs in zip(batch, found, strict=True):
             wanted = len(passes.sequences[i]) - 1
             if logprobs.shape != (wanted,):
                 raise ModelOutputError(model, f"gave {logprobs.size} log-probabilities for {wanted} tokens")
             values[i] = logprobs
     # Position t of a sequence is predicted by value t - 1.
     return [
-        np.concatenate([values[sequence][first - 1 : last - 1] for sequence, first, last in found])
-        for found in passes.answers
+        np.concatenate([values[sequence][first - 1 : last - 1] for sequence, first, last in places])
+        for places in passes.answers
     ]

@@ -73,7 +73,7 @@ def chunk_score(li: float, sd: float, li_weight: float = 0.3) -> float:
 
 
 def unscorable(text: str, spans: Sequence[Span]) -> str | None:
-    """Why a partition has no score, or None.
+    """Why a partition has no score, or None (docs/equations.md#cs-2).
 
     Raises:
         ScoringError: if there is no chunk, or a chunk is blank or outside the text.
@@ -85,7 +85,7 @@ def unscorable(text: str, spans: Sequence[Span]) -> str | None:
         if not 0 <= span.start < span.end <= len(text) or not text[span.start : span.end].strip():
             raise ScoringError(f"the chunk {span.start}-{span.end} is blank or outside the document")
         if span.start < at:
-            return f"the chunks overlap at {span.start}-{at}: score the partition without its overlap"
+            return f"the chunks overlap or are not sorted at {span.start}-{at}: score the partition without its overlap"
         if text[at : span.start].strip():
             return f"no chunk holds the text at {at}-{span.start}; leaving text out would raise the score"
         at = span.end
@@ -204,7 +204,7 @@ def _chance(text: str, spans: Spans, config: ScoringConfig, with_lm: bool) -> _C
     # The same boundary, counted from the start, in two different draws: their difference tells how much it varies.
     rng = np.random.default_rng([config.seed, n_boundaries])
     n_pairs = config.li_sample // 2
-    counted = (np.arange(n_pairs) * n_boundaries // n_pairs).tolist()
+    counted = ((np.arange(n_pairs) + rng.random(n_pairs)) * n_boundaries / n_pairs).astype(np.int64).tolist()
     pairs = [rng.choice(len(draws), size=2, replace=False).tolist() for _ in counted]
     sample = [(draw, boundary) for boundary, pair in zip(counted, pairs, strict=True) for draw in pair]
     return _Chance(draws, unit, sample, is_complete=False)

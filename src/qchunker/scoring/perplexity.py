@@ -24,4 +24,7 @@ def perplexity(logprobs: Floats) -> float:
         raise ScoringError("perplexity of no token")
     if not np.isfinite(logprobs).all():
         raise ScoringError("a token probability is not finite", hint="the model gave zero or no probability to a token")
-    return math.exp(-float(logprobs.mean()))
+    try:
+        return math.exp(-float(logprobs.mean()))
+    except OverflowError as error:
+        raise ScoringError("the text has no probability at all under the model") from error

@@ -51,13 +51,14 @@ def random_partitions(text: str, spans: Sequence[Span], n_draws: int, seed: int)
 
     Time: linear in the text. The same partition may be drawn twice, and ``spans`` itself too.
     """
+    spans = [_trimmed(text, *span) for span in spans]
     lengths = [span.end - span.start for span in spans]
     limits = min(lengths), max(lengths)
     for unit in ("sentence", "word"):
         stretches = [
             _Cuts.count(_units(text, part, unit), len(part), *limits) for part in _stretches(spans, _STRETCH[unit])
         ]
-        log_ways = math.fsum(stretch.log_ways for stretch in stretches)
+        log_ways = sum(stretch.total for stretch in stretches)
         if unit == "word" or log_ways >= max(math.log(_FEWEST_WAYS), _FEWEST_NATS_PER_CHUNK * len(spans)):
             break
     rng = np.random.default_rng([seed, len(spans), *limits])
@@ -93,47 +94,46 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 class _Cuts:
     """The number of ways to cut units into chunks, and fair draws from them."""
 
-    def __init__(self, units: Sequence[Span], first: _Places, last: _Places, ways: list[_Counts], log_ways: float):
+    def __init__(self, units: Sequence[Span], first: _Places, last: _Places, log_ways: list[_Counts]) -> None:
         self.units = units
         self.first = first
         self.last = last
-        self.ways = ways
         self.log_ways = log_ways
 
     @classmethod
     def count(cls, units: Sequence[Span], n_chunks: int, least: int, most: int) -> _Cuts:
-        """``ways[k][i]`` is proportional to the ways to cut ``units[i:]`` into ``k`` chunks within the limits.
+        """``log_ways[k][i]`` is the logarithm of the number of ways to cut ``units[i:]`` into k chunks in the limits.
 
-        A chunk that starts at unit i may end before any unit of ``first[i]`` to ``last[i]``. Every row is scaled to a
-        largest value of 1: only ratios within a row are needed, and the numbers would overflow.
+        A chunk that starts at unit i may end before any unit of ``first[i]`` to ``last[i]``.
         """
         n = len(units)
         starts = np.array([unit.start for unit in units], dtype=np.int64)
         ends = np.array([unit.end for unit in units], dtype=np.int64)
         first = np.maximum(np.searchsorted(ends, starts + least) + 1, np.arange(1, n + 1))
         last = np.searchsorted(ends, starts + most, side="right")
-        row = np.zeros(n + 2)  # the last place is never reached; it closes the last sum
-        row[n] = 1.0
-        ways, log_ways = [row], 0.0
+        row = np.full(n + 2, -np.inf)  # the last place is never reached; it closes the last sum
+        row[n] = 0.0
+        log_ways = [row]
         possible = first <= last
         edges = np.column_stack([np.minimum(first, n + 1), last + 1]).ravel()
         for _ in range(n_chunks):
-            sums = np.add.reduceat(row, edges)[::2]
-            row = np.zeros(n + 2)
-            row[:n] = np.where(possible, sums, 0.0)
-            largest = row.max()
-            if largest == 0:
-                return cls(units, first, last, [], -math.inf)
-            row /= largest
-            log_ways += math.log(largest)
-            ways.append(row)
-        return cls(units, first, last, ways, log_ways + math.log(row[0]) if row[0] > 0 else -math.inf)
+            sums = np.logaddexp.reduceat(row, edges)[::2]
+            row = np.full(n + 2, -np.inf)
+            row[:n] = np.where(possible, sums, -np.inf)
+            log_ways.append(row)
+        return cls(units, first, last, log_ways)
+
+    @property
+    def total(self) -> float:
+        """Logarithm of the number of all ways; minus infinity if there is none."""
+        return float(self.log_ways[-1][0])
 
     def draw(self, rng: np.random.Generator) -> Iterator[Span]:
         at = 0
-        for remaining in range(len(self.ways) - 2, -1, -1):
+        for remaining in range(len(self.log_ways) - 2, -1, -1):
             first, last = int(self.first[at]), int(self.last[at])
-            shares = np.cumsum(self.ways[remaining][first : last + 1])
+            logs = self.log_ways[remaining][first : last + 1]
+            shares = np.cumsum(np.exp(logs - logs.max()))
             chosen = first + int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
             yield Span(self.units[at].start, self.units[chosen - 1].end)
             at = chosen

@@ -47,7 +47,8 @@ def semantic_dispersion(embeddings: npt.ArrayLike, ridge: float = RIDGE) -> floa
     Degenerate: K = 1 sits at the maximum (about 0 for unit rows), so never rank K = 1 against K > 1. From K = d on,
     at least K - d + 1 eigenvalues equal the ridge: score documents one by one, not a corpus.
     Raises: ScoringError: if there is no chunk, a value is not finite, or the ridge is not above 0.
-    Source: QChunker 3.3.2, docs/equations.md#sd-2. Larger sets: docs/equations.md#sd-3.
+    Source: QChunker 3.3.2, docs/equations.md#sd-2. K > d: docs/equations.md#sd-3.
+    As a volume: docs/equations.md#sd-4. As an entropy: docs/equations.md#sd-5.
     """
     if not ridge > 0:
         raise ScoringError(f"the ridge must be above 0, got {ridge}")
