@@ -35,7 +35,7 @@ PRIMARY = {"chroma": "recall_4000c", "drcd": "recall_2000c"}
 SECTION_CHARS = {"chroma": (7000, 40), "drcd": (2500, 120)}  # characters, sections for dispersion
 LM_CHARS = {"chroma": (3500, 4), "drcd": (1400, 4)}  # characters, sections for the language model
 OWN = ("structure", "fixed", "recursive", "sentence")
-LI_SAMPLE = 8
+LI_SAMPLE = 16
 
 Spans = tuple[Span, ...]
 Cutter = Callable[[str, int], Spans]

@@ -21,7 +21,20 @@ import click
 import pytest
 
 import qchunker
-from qchunker import CHUNKERS, Block, Chunk, ChunkingConfig, Document, Link, Note, Partition, Source, Span, errors
+from qchunker import (
+    CHUNKERS,
+    Block,
+    Chunk,
+    ChunkingConfig,
+    ChunkScore,
+    Document,
+    Link,
+    Note,
+    Partition,
+    Source,
+    Span,
+    errors,
+)
 from qchunker.cli import cli
 from qchunker.parsing import SUFFIXES
 from qchunker.rows import CHUNK_FIELDS
@@ -140,7 +153,9 @@ def test_the_help_in_the_docs_is_the_real_one() -> None:
 def test_every_command_is_documented() -> None:
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
     documented = {found["command"] for found in _HELP.finditer(text)}
-    assert documented == {"qchunker", *(f"qchunker {name}" for name in cli.commands)}
+    inner = {f"qchunker {name} {part}" for name, group in cli.commands.items() if isinstance(group, click.Group)
+             for part in group.commands}  # fmt: skip
+    assert documented == {"qchunker", *(f"qchunker {name}" for name in cli.commands), *inner}
     for name, command in cli.commands.items():
         assert command.help, name
         assert f"\n## qchunker {name}\n" in text
@@ -197,7 +212,7 @@ def test_public_names_are_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Span, Source, Block, Note, Document, Chunk, Link, Partition], ids=lambda kind: kind.__name__
+    "kind", [Span, Source, Block, Note, Document, Chunk, Link, Partition, ChunkScore], ids=lambda kind: kind.__name__
 )
 def test_every_field_and_method_of_a_type_is_documented(kind: type) -> None:
     api = (DOCS / "python-api.md").read_text(encoding="utf-8")

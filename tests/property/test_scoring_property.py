@@ -38,29 +38,31 @@ def toy_forward(sequences: Sequence[Ids]) -> list[Logprobs]:
     return [np.array([toy(sequence[: t + 1]) for t in range(1, len(sequence))]) for sequence in sequences]
 
 
-def one_by_one(text: Ids, context: Ids, neutral: int, piece: int) -> list[float]:
+def one_by_one(text: Ids, context: Ids, neutral: int, piece: int, window: int) -> list[float]:
     """What a text means, token by token: after the neutral token and what stands before its piece."""
     values = []
     for t in range(len(text)):
         start = t - t % piece
-        window = text[start - piece : start] if start else context[len(context) - min(piece, len(context)) :]
-        values.append(toy((neutral, *window, *text[start : t + 1])))
+        before = text[:start] if start else context
+        values.append(toy((neutral, *before[max(0, len(before) - window) :], *text[start : t + 1])))
     return values
 
 
 @SOME
-@given(requests=requests, piece=st.integers(1, 6), neutral=st.integers(0, 2))
-def test_plan_passes_equals_running_every_text_alone(requests: list[tuple[Ids, Ids]], piece: int, neutral: int) -> None:
+@given(requests=requests, piece=st.integers(1, 6), window=st.integers(1, 12), neutral=st.integers(0, 2))
+def test_plan_passes_equals_running_every_text_alone(
+    requests: list[tuple[Ids, Ids]], piece: int, window: int, neutral: int
+) -> None:
     texts, before = [text for text, _ in requests], [context for _, context in requests]
-    passes = plan_passes(texts, before, neutral, piece)
+    passes = plan_passes(texts, before, neutral, piece, window)
     found = run_passes(passes, toy_forward, "toy")
     assert len(found) == len(texts)
     for text, context, values in zip(texts, before, found, strict=True):
-        assert values.tolist() == one_by_one(text, context, neutral, piece)
-        alone = plan_passes([text], [context], neutral, piece)
+        assert values.tolist() == one_by_one(text, context, neutral, piece, window)
+        alone = plan_passes([text], [context], neutral, piece, window)
         assert values.tolist() == run_passes(alone, toy_forward, "toy")[0].tolist()
     assert passes.cost == sum(map(len, passes.sequences))
-    assert max(map(len, passes.sequences)) <= 2 * piece + 1
+    assert max(map(len, passes.sequences)) <= window + piece + 1
     for i, one in enumerate(passes.sequences):
         assert not any(other[: len(one)] == one for j, other in enumerate(passes.sequences) if i != j)
     # Every sequence is there for a reason: without it, some answer is missing.
@@ -160,7 +162,7 @@ def test_every_draw_covers_and_keeps_number_and_limits(case: tuple[str, list[Spa
 
 
 @settings(max_examples=120)
-@given(case=cut_texts(), config=st.sampled_from([ScoringConfig(draws=0), ScoringConfig(draws=4, li_sample=4)]))
+@given(case=cut_texts(), config=st.sampled_from([ScoringConfig(draws=0), ScoringConfig(draws=8, li_sample=16)]))
 def test_every_partition_that_covers_has_a_score(case: tuple[str, list[Span]], config: ScoringConfig) -> None:
     text, spans = case
     models = Models(HashingEmbedder(), UnigramLM())
