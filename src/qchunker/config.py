@@ -91,8 +91,8 @@ class ScoringConfig:
             raise ConfigError("ridge", f"must be above 0, got {self.ridge}")
         if self.draws < 0 or self.draws == 1:
             raise ConfigError("draws", f"must be 0, or at least 2 to have a spread, got {self.draws}")
-        if self.li_sample is not None and self.li_sample < 16:
+        if self.li_sample is not None and self.li_sample < 8:
             hint = "fewer do not tell how much the values vary"
-            raise ConfigError("li_sample", f"must be at least 16, got {self.li_sample}", hint=hint)
+            raise ConfigError("li_sample", f"must be at least 8, got {self.li_sample}", hint=hint)
         if self.seed < 0:
             raise ConfigError("seed", f"must not be negative, got {self.seed}")
