@@ -71,7 +71,7 @@ def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str
             hint = "pass the documents that these chunks were made from"
             raise InputError(f"{name}, row {number}: no document has the doc_id {row['doc_id']!r}", hint=hint)
         match row["start"], row["end"]:
-            case int(start), int(end) if 0 <= start < end <= len(document.text):
+            case int(start), int(end) if 0 <= start < end <= len(document.text) and type(start) is type(end) is int:
                 found.setdefault(document.id, []).append(Span(start, end))
             case pair:
                 raise InputError(
