@@ -254,7 +254,7 @@ def _score(study: Study, what: str, documents: Sequence[Document], draws: int, l
         for document in documents:
             for key in keys or study.cutters:
                 spans = study.cut(key, document.text)
-                row = score_row(qchunker.score(document, spans, models, config), document, key, with_gram=False)
+                row = score_row(qchunker.score(document, spans, models, config), document, key, spans, with_gram=False)
                 file.write(json.dumps(row | {"spans": spans, "text": document.text}, ensure_ascii=False) + "\n")
                 file.flush()
                 _say(what, key, *(row[field] for field in SCORES))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from qchunker.partitions import cuts
+from qchunker.partitions import cuts, made_of
 from qchunker.types import ChunkScore, Document, Span
 
 Row = dict[str, Any]
@@ -21,9 +21,12 @@ _INTERVAL = (2.5, 97.5)
 _MATCHED_RATIO = 0.03
 
 
-def score_row(score: ChunkScore, document: Document, chunks: str, *, with_gram: bool = True) -> Row:
+def score_row(
+    score: ChunkScore, document: Document, chunks: str, spans: Sequence[Span], *, with_gram: bool = True
+) -> Row:
     """A score as a row for JSON: nan becomes null, numbers keep all digits."""
     row = {"doc_id": score.document_id, "source": document.source, "chunks": chunks, **asdict(score)}
+    row["made_of"] = made_of(document.text, spans)
     del row["document_id"]
     if not with_gram:
         del row["gram"]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from qchunker.errors import ConfigError
 
+_MOST_DRAWS = 10_000
+
 TokenCounter = Callable[[str], int]
 
 
@@ -85,6 +87,16 @@ class ScoringConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("draws", "seed", "li_sample"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or (not isinstance(value, int) and (name != "li_sample" or value is not None)):
+                raise ConfigError(name, f"must be a whole number, got {value!r}")
+        for name in ("li_weight", "ridge"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError(name, f"must be a number, got {value!r}")
+        if self.draws > _MOST_DRAWS:
+            raise ConfigError("draws", f"must be at most {_MOST_DRAWS}, got {self.draws}")
         if not 0 <= self.li_weight <= 1:
             raise ConfigError("li_weight", f"must be between 0 and 1, got {self.li_weight}")
         if not 0 < self.ridge < float("inf"):

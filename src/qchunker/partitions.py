@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ def documents_of(rows: Sequence[Row]) -> dict[str, Document]:
         doc_id, text = row["doc_id"], row["text"]
         if not isinstance(doc_id, str) or not isinstance(text, str):
             raise InputError(f"document row {number}: doc_id and text must be strings")
+        if not doc_id or _SURROGATE.search(doc_id):
+            raise InputError(f"document row {number}: doc_id {doc_id!r} is empty or holds half a character")
         if doc_id in documents:
             raise InputError(f"document row {number}: doc_id {doc_id!r} occurs twice")
         # Half of a surrogate pair is no character, and models cannot read it.
@@ -95,6 +98,17 @@ def _disjoint(text: str, spans: Sequence[Span], method: str) -> RowPartition:
         kept.append(Span(start, span.end))
         at = span.end
     return RowPartition(tuple(kept), method, n_trimmed, n_dropped)
+
+
+def made_of(text: str, spans: Sequence[Span]) -> str:
+    """A hash of a text and where it is cut: tells whether scores belong to chunks. White space at cuts does not count.
+
+    Overlapping chunks count from the end of the one before, as they are scored.
+    """
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    kept = _disjoint(text, sorted(spans), "").spans
+    digest.update(repr([kept[0].start if kept else 0, *cuts(text, kept)]).encode())
+    return digest.hexdigest()[:16]
 
 
 def cuts(text: str, spans: Sequence[Span]) -> Iterator[int]:

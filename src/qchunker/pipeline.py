@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from operator import index
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import NamedTuple
@@ -166,6 +167,7 @@ def score(
         progress: called with what is being done, how much is done, and how much there is.
 
     Raises:
+        InputError: if the spans are no pairs of whole numbers.
         ScoringError: if there is no chunk, or a chunk is blank or outside the document.
         MissingModelError: if a model is not on this machine.
         ModelError: if a model fails.
@@ -185,17 +187,24 @@ def score_all(
 
     What they have in common is read once: candidates that share most of their cuts cost little more than one.
     """
-    models, config = models or load_models(text=document.text), config or ScoringConfig()
-    spans = [
-        partition.spans if isinstance(partition, Partition) else tuple(Span(*pair) for pair in partition)
-        for partition in partitions
-    ]
+    if isinstance(partitions, Partition):
+        raise InputError("partitions must be a list", hint="use score() for one partition")
+    models, config, partitions = models or load_models(text=document.text), config or ScoringConfig(), list(partitions)
+    spans = [partition.spans if isinstance(partition, Partition) else _spans(partition) for partition in partitions]
     scores = score_partitions(document.text, spans, models.embedder, models.lm, config, progress)
     methods = [partition.method if isinstance(partition, Partition) else "" for partition in partitions]
     return [
         _chunk_score(document, method, lengths, score, models, config)
         for method, lengths, score in zip(methods, spans, scores, strict=True)
     ]
+
+
+def _spans(pairs: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
+    """Pairs of whole numbers of any kind, NumPy's included, as spans."""
+    try:
+        return tuple(Span(index(start), index(end)) for start, end in pairs)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a partition must hold (start, end) pairs of whole numbers: {error}") from error
 
 
 def _chunk_score(

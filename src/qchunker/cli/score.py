@@ -37,7 +37,7 @@ from qchunker.pipeline import Failure, score_all
 from qchunker.rows import read_rows, texts_of_chunks
 from qchunker.scoring.chunkscore import plan
 from qchunker.scoring.logical_independence import boundary_requests
-from qchunker.types import ChunkScore, Document
+from qchunker.types import ChunkScore, Document, Span
 
 _MEASURED_CHARS = 1200
 _SHOWN_AROUND = 34
@@ -105,6 +105,8 @@ def score(
     chunks: tuple[str, ...], documents: str | None, output: str | None, as_json: bool, dry_run: bool, **settings: Any
 ) -> None:
     """Score chunkings with ChunkScore, several side by side."""
+    if output is not None and output in (*chunks, documents):
+        raise ConfigError("output", f"{output} is one of the inputs")
     texts, files = _read(chunks, documents)
     scorer = _scorer(**settings)
     if dry_run:
@@ -112,9 +114,9 @@ def score(
         return
     failures: list[Failure] = []
     rows: list[Row] = []
-    with maybe_rows(output) as write:
+    with maybe_rows(output, "output") as write:
         for document, scores in _scored(texts, files, scorer, failures):
-            found = [score_row(result, document, name) for name, result in scores]
+            found = [score_row(result, document, name, spans) for name, result, spans in scores]
             write(found)
             for row in found:
                 del row["gram"]
@@ -144,7 +146,7 @@ def compare(a: str, b: str, documents: str | None, no_score: bool, limit: int, a
     rows: list[Row] = []
     if not no_score:
         for document, scores in _scored(texts, files, _scorer(**settings), failures):
-            rows.extend(score_row(result, document, name, with_gram=False) for name, result in scores)
+            rows.extend(score_row(result, document, name, spans, with_gram=False) for name, result, spans in scores)
     differences = {
         document.id: difference(document.text, *(file.partitions[document.id].spans for file in files))
         for document in texts
@@ -176,7 +178,7 @@ def _read(chunks: Sequence[str], documents: str | None) -> tuple[list[Document],
 
 def _scored(
     texts: Sequence[Document], files: Sequence[ChunkFile], scorer: Scorer, failures: list[Failure]
-) -> Iterator[tuple[Document, list[tuple[str, ChunkScore]]]]:
+) -> Iterator[tuple[Document, list[tuple[str, ChunkScore, tuple[Span, ...]]]]]:
     for number, document in enumerate(texts, 1):
         there = [file for file in files if document.id in file.partitions]
         for file in files:
@@ -196,7 +198,7 @@ def _scored(
         yield (
             document,
             [
-                (file.name, _labelled(result, file.partitions[document.id]))
+                (file.name, _labelled(result, file.partitions[document.id]), file.partitions[document.id].spans)
                 for file, result in zip(there, scores, strict=True)
             ],
         )

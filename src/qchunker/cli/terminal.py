@@ -46,11 +46,13 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def maybe_rows(path: str | None) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
+def maybe_rows(
+    path: str | None, option: str = "documents"
+) -> contextlib.AbstractContextManager[Callable[[list[dict[str, Any]]], None]]:
     """A writer for rows, or one that writes nothing when there is no path."""
     if path is None:
         return contextlib.nullcontext(lambda _rows: None)
-    return open_rows(path, sys.stdout, "documents")
+    return open_rows(path, sys.stdout, option)
 
 
 @contextlib.contextmanager

@@ -92,7 +92,7 @@ class Models:
 
 def load_models(
     embedder: str = DEFAULT_EMBEDDER,
-    lm: str = DEFAULT_LM,
+    lm: str | None = DEFAULT_LM,
     *,
     text: str = "",
     cache: ResultCache | None = None,
@@ -102,7 +102,7 @@ def load_models(
 
     Args:
         embedder: see ``load_embedder``.
-        lm: see ``load_lm``; ``auto`` chooses for the language of ``text``, ``none`` leaves the language model out.
+        lm: see ``load_lm``; ``auto`` chooses for the language of ``text``, ``none`` or None leaves it out.
         text: that will be read.
         cache: where results are kept; by default in the user's cache folder.
         api_key: for models on servers.
@@ -114,7 +114,7 @@ def load_models(
     """
     cache = cache or default_cache()
     name = choose_lm(text) if lm == "auto" else lm
-    loaded = None if name == NO_LM else CachedCausalLM(load_lm(name, api_key=api_key), cache)
+    loaded = None if name is None or name == NO_LM else CachedCausalLM(load_lm(name, api_key=api_key), cache)
     return Models(CachedEmbedder(load_embedder(embedder, api_key=api_key), cache), loaded)
 
 

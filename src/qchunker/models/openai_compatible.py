@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from qchunker.errors import MissingExtraError, ModelError, ModelOutputError, ModelUnavailableError
+from qchunker.errors import ConfigError, MissingExtraError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.batching import batches_by_length
 from qchunker.models.causal_lm import Ids, Logprobs, Passes, plan_passes, run_passes
 from qchunker.models.embedder import Vectors, unit_rows
@@ -141,6 +141,8 @@ def _client(url: str, api_key: str | None, name: str) -> Any:
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtraError("openai", f"the model {name!r} on a server") from error
+    if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
+        raise ConfigError("api_key", "holds characters that no key has", hint="set QCHUNKER_API_KEY anew")
     return OpenAI(base_url=url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=_RETRIES)
 
 

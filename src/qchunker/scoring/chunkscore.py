@@ -80,12 +80,13 @@ def unscorable(text: str, spans: Sequence[Span]) -> str | None:
     """
     if not spans:
         raise ScoringError("a partition without chunks")
+    for before, after in pairwise(spans):
+        if after.start < before.end:
+            return f"the chunks overlap or are not sorted at {after.start}: score the partition without its overlap"
     at = 0
     for span in spans:
         if not 0 <= span.start < span.end <= len(text) or not text[span.start : span.end].strip():
             raise ScoringError(f"the chunk {span.start}-{span.end} is blank or outside the document")
-        if span.start < at:
-            return f"the chunks overlap or are not sorted at {span.start}-{at}: score the partition without its overlap"
         if text[at : span.start].strip():
             return f"no chunk holds the text at {at}-{span.start}; leaving text out would raise the score"
         at = span.end

@@ -11,6 +11,7 @@ from statistics import fmean, median
 from typing import Any
 
 from qchunker.errors import InputError
+from qchunker.partitions import made_of
 from qchunker.types import Span
 from qchunker.view.scores import DocumentScore, read_scores
 
@@ -158,7 +159,11 @@ def read_views(documents: Sequence[Row], chunks: Sequence[Row], scores: Sequence
         except InputError as error:
             raise InputError(f"chunk row {index}: {error.reason}") from None
         rows[doc_id].append((span, chunk))
-    found = read_scores(scores, {doc_id: len(spans) for doc_id, spans in rows.items()})
+    found = read_scores(
+        scores,
+        {doc_id: len(spans) for doc_id, spans in rows.items()},
+        lambda doc_id: made_of(texts[doc_id], [span for span, _ in rows[doc_id]]),
+    )
     return tuple(
         _document_view(document, rows[document["doc_id"]], found.get(document["doc_id"])) for document in documents
     )

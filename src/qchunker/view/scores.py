@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +47,15 @@ def scores_of(rows: Sequence[Row], chunks: str) -> list[Row]:
     return named or list(rows)
 
 
-def read_scores(rows: Sequence[Row], n_chunks: Mapping[str, int]) -> dict[str, DocumentScore]:
+def read_scores(
+    rows: Sequence[Row], n_chunks: Mapping[str, int], made_of: Callable[[str], str]
+) -> dict[str, DocumentScore]:
     """Scores by document id.
 
     Args:
         rows: of one file of chunks.
         n_chunks: of every document that is shown.
+        made_of: the hash of a document's text and cuts, by its id.
 
     Raises:
         InputError: if a field holds what it should not, two rows are about one document, or a row is about another
@@ -68,7 +71,11 @@ def read_scores(rows: Sequence[Row], n_chunks: Mapping[str, int]) -> dict[str, D
         if row.get("n_chunks") != n_chunks[doc_id]:
             there = f"{row.get('n_chunks')} chunks, not {n_chunks[doc_id]}"
             raise InputError(f"score row {number}: these scores are of another chunking: {there}")
+        if row.get("made_of") not in (None, made_of(doc_id)):
+            raise InputError(f"score row {number}: these scores are of another chunking of {doc_id!r}, or another text")
         found[doc_id] = _read(row, number)
+    if rows and not found:
+        raise InputError("none of the scores is about these documents", hint="score these chunks first")
     return found
 
 
