@@ -20,7 +20,7 @@ from qchunker.partitions import documents_of, made_of
 from qchunker.types import Span
 
 TEXT = "Oil the pump weekly. Use mineral oil only. 每周加油。不得混用。 Start it slowly."
-SPANS = [(0, 20), (21, 42), (43, 56), (57, len(TEXT))]
+SPANS = [(0, 20), (21, 42), (43, 53), (54, len(TEXT))]
 MODELS = Models(HashingEmbedder(), UnigramLM())
 CONFIG = ScoringConfig(draws=4)
 
