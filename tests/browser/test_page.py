@@ -302,3 +302,37 @@ def test_nothing_to_show(open_page: Open) -> None:
     page = open_page(([{"doc_id": "d", "text": ""}], []))
     page.keyboard.press("j")
     assert "No chunk selected" in page.locator("#detail").inner_text()
+
+
+def scored(gram: list[list[float]]) -> list[dict[str, Any]]:
+    numbers = {"li": 0.61, "sd": -0.2, "value": 0.043, "li_corrected": 1.5, "sd_corrected": -0.25, "corrected": 0.75}
+    row = {"doc_id": "c", "n_chunks": 2, "boundaries": [0.61], "gram": gram, "corrected_se": 0.3, "signature": HOSTILE}
+    return [row | numbers | {"notes": [HOSTILE]}]
+
+
+def test_scores_stand_at_boundaries_and_as_a_picture(open_page: Open) -> None:
+    page = open_page((*rows(), scored([[1.0, 0.4], [0.4, 1.0]])))
+    assert page.locator("#score-section").is_hidden()  # the first document has no score
+    page.locator("#documents button").nth(1).click()
+    assert page.locator("#score-section").is_visible()
+    cells = page.locator("table.score td").all_inner_texts()
+    assert cells == ["0.610", "+1.50", "-0.200", "-0.25", "0.043", "+0.75"]
+    assert "±0.30" in page.locator("#score").inner_text()
+    bars = page.locator(".bar")
+    assert "LI" not in bars.nth(0).inner_text()
+    assert "LI 0.61" in bars.nth(1).inner_text()
+    canvas = page.locator("#gram")
+    box = canvas.bounding_box()
+    canvas.scroll_into_view_if_needed()
+    canvas.hover(position={"x": box["width"] * 0.75, "y": box["height"] * 0.25})
+    assert page.locator("#gram-told").inner_text() == "Chunks 1 and 2: 0.400"
+    canvas.click(position={"x": box["width"] * 0.75, "y": box["height"] * 0.25})
+    assert "第二条" in selected(page)
+
+
+def test_a_document_without_a_score_shows_the_reason(open_page: Open) -> None:
+    row = {"doc_id": "c", "n_chunks": 2, "reason": HOSTILE, "signature": "s"}
+    page = open_page((*rows(), [row]))
+    page.locator("#documents button").nth(1).click()
+    assert HOSTILE in page.locator("#score .warning").inner_text()
+    assert page.locator("#gram").count() == 0
