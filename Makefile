@@ -14,7 +14,7 @@ demo: .venv/smollm2-135m
 	$(BIN)/qchunker chunk examples -o demo-output/chunks.jsonl --documents demo-output/documents.jsonl
 	$(BIN)/qchunker lint examples
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --limit 2
-	$(BIN)/qchunker score demo-output/chunks.jsonl --documents demo-output/documents.jsonl --li-sample 16 -o demo-output/scores.jsonl
+	$(BIN)/qchunker score demo-output/chunks.jsonl --documents demo-output/documents.jsonl --draws 0 -o demo-output/scores.jsonl
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --scores demo-output/scores.jsonl -o demo-output/chunks.html
 	@echo "open demo-output/chunks.html in a browser to see every cut, why it is there, and how it scores"
 

@@ -83,7 +83,8 @@ def chunk(
             n_chunks += len(partition.chunks)
     if output not in (None, "-"):
         errors.print(
-            f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
+            f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}",
+            soft_wrap=True,
         )
     finish(len(inputs), failures)
 
@@ -127,7 +128,9 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
     inputs.extend(found)
     if skipped:
         names = ", ".join(skipped[:3]) + (" ..." if len(skipped) > 3 else "")
-        errors.print(f"[yellow]left out[/] {count(len(skipped), 'file')} of other formats: {shown(names)}")
+        errors.print(
+            f"[yellow]left out[/] {count(len(skipped), 'file')} of other formats: {shown(names)}", soft_wrap=True
+        )
     if not inputs:
         raise InputError("nothing to do: no file of a known format", hint="see qchunker chunk --help")
     return inputs
