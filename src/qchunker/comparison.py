@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def bootstrap_interval(values: Sequence[float]) -> list[float] | None:
         return None
     data = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)
-    # In pieces, so that many documents need no large matrix.
+    # One resample at a time, so that many documents need no large matrix.
     means = [float(data[rng.integers(0, len(data), len(data))].mean()) for _ in range(_RESAMPLES)]
     return [float(bound) for bound in np.percentile(means, _INTERVAL)]
 
@@ -110,5 +110,4 @@ def round_step(largest: int, n_bins: int = 12) -> int:
     """A width of 1, 2 or 5 times a power of ten that cuts ``largest`` into at most about ``n_bins`` bins."""
     raw = max(1.0, largest / n_bins)
     power = 10.0 ** math.floor(math.log10(raw))
-    pick: Callable[[int], bool] = lambda factor: factor * power >= raw  # noqa: E731
-    return int(next(factor for factor in (1, 2, 5, 10) if pick(factor)) * power)
+    return int(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw))

@@ -113,7 +113,7 @@ def load_models(
         ConfigError: if a name is unknown.
     """
     cache = cache or default_cache()
-    name = choose_lm(text) if lm == "auto" else lm
+    name = choose_lm(text) if lm == DEFAULT_LM else lm
     loaded = None if name is None or name == NO_LM else CachedCausalLM(load_lm(name, api_key=api_key), cache)
     return Models(CachedEmbedder(load_embedder(embedder, api_key=api_key), cache), loaded)
 

@@ -73,7 +73,7 @@ class TransformersLM:
 
     def _ids(self, texts: Sequence[str | None]) -> list[Ids]:
         known: dict[str, Ids] = {"": ()}
-        new = list(dict.fromkeys(text for text in texts if text and text not in known))
+        new = list(dict.fromkeys(text for text in texts if text))
         if new:
             # Words that spell a special token are text here.
             encoded = self._tokenizer(new, add_special_tokens=False, split_special_tokens=True, truncation=False)
