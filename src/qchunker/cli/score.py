@@ -35,7 +35,7 @@ from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
 from qchunker.partitions import RowPartition, documents_of, partitions_of
 from qchunker.pipeline import Failure, score_all
 from qchunker.rows import read_rows, texts_of_chunks
-from qchunker.scoring.chunkscore import plan
+from qchunker.scoring.chunkscore import plan, unscorable
 from qchunker.scoring.logical_independence import boundary_requests
 from qchunker.types import ChunkScore, Document, Span
 
@@ -78,9 +78,9 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--seed", type=int, default=default.seed, show_default=True, help="Of the random partitions."),
         click.option("--li-sample", type=int, default=default.li_sample, show_default=True,
-                     help="Boundaries of random partitions that the language model reads; 0 reads all."),
+                     help="Boundaries of random partitions that the language model reads, at least 8; 0 reads all."),
         click.option("--draws", type=int, default=default.draws, show_default=True,
-                     help="Random partitions to compare with; 0: raw scores only."),
+                     help="Random partitions to compare with, at least 2; 0: raw scores only."),
         click.option("--lm", default=DEFAULT_LM, show_default=True,
                      help="Language model; auto: by language, none: dispersion only."),
         click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="See qchunker models list."),
@@ -169,7 +169,7 @@ def _read(chunks: Sequence[str], documents: str | None) -> tuple[list[Document],
         texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows[chunks[0]])
     except (TypeError, AttributeError) as error:
         raise InputError(f"{chunks[0]}: a field of a row holds what it should not: {error}") from error
-    known = documents_of(texts)
+    known = documents_of(texts, documents or chunks[0])
     files = [ChunkFile(name, partitions_of(rows[name], known, name)) for name in chunks]
     if not any(file.partitions for file in files):
         raise InputError("there are no chunks to score")
@@ -341,6 +341,10 @@ def _print_comparison(
             f"cuts: {len(found.both)} in both, {len(found.only_a)} only in A, {len(found.only_b)} only in B; "
             f"agreement {found.agreement:.0%}"
         )
+        for file, label in zip(files, "AB", strict=True):
+            reason = unscorable(document.text, file.partitions[document.id].spans)
+            if reason is not None and not rows:
+                console.print(f"  [yellow]note[/] {label}: {shown(reason)}", soft_wrap=True)
         different = sorted([(cut, "A") for cut in found.only_a] + [(cut, "B") for cut in found.only_b])
         for cut, who in different[:limit]:
             before = " ".join(document.text[max(0, cut - _SHOWN_AROUND) : cut].split())

@@ -25,6 +25,18 @@ def short_name(name: str) -> str:
     return name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
+def check_path(name: str) -> None:
+    """A name that can only be a path must exist; libraries look for it on the hub and report that.
+
+    Raises:
+        ModelError: if it does not exist.
+    """
+    is_path = name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or ":" in name
+    if is_path and not Path(name).exists():
+        hint = "give a folder with the model, or a name on the hub"
+        raise ModelError(name, "there is no such file or folder", hint=hint)
+
+
 def not_loaded(name: str, error: Exception) -> ModelError:
     """The error for a model that a library could not load."""
     reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__

@@ -215,11 +215,20 @@ _EMBEDDERS: dict[str, Callable[[str], Embedder]] = {
 }
 
 
+class Provider(NamedTuple):
+    """Models that are named by their users, and what must be installed to run them."""
+
+    name: str
+    role: str
+    package: str
+    extra: str
+    note: str = ""
+
+
 PROVIDERS = (
-    ("sentence-transformers:NAME_OR_PATH", "embedder", "pip install 'qchunker[hf]'"),
-    ("model2vec:NAME_OR_PATH", "embedder", "pip install 'qchunker[model2vec]'"),
-    ("openai:NAME@URL", "embedder", "pip install 'qchunker[openai]'"),
-    ("transformers:NAME_OR_PATH", "lm", "pip install 'qchunker[hf]'"),
-    ("openai:NAME@URL", "lm", "pip install 'qchunker[openai]'; the server must give prompt log-probabilities"),
+    Provider("sentence-transformers:NAME_OR_PATH", "embedder", "sentence_transformers", "hf"),
+    Provider("model2vec:NAME_OR_PATH", "embedder", "model2vec", "model2vec"),
+    Provider("openai:NAME@URL", "embedder", "openai", "openai"),
+    Provider("transformers:NAME_OR_PATH", "lm", "transformers", "hf"),
+    Provider("openai:NAME@URL", "lm", "openai", "openai", "the server must give prompt log-probabilities"),
 )
-"""Name, role, and what it needs, for ``qchunker models list``."""

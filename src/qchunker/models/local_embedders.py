@@ -11,7 +11,7 @@ import numpy as np
 from qchunker.errors import MissingExtraError
 from qchunker.models.batching import batches_by_length
 from qchunker.models.embedder import Vectors, unit_rows
-from qchunker.models.identity import not_loaded, short_name, weights_digest
+from qchunker.models.identity import check_path, not_loaded, short_name, weights_digest
 
 _BATCH_CHARS = 16_384
 """Characters of one batch, padding included; a character is at most about one token."""
@@ -50,6 +50,7 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise MissingExtraError("sentence-transformers", f"the embedder {name!r}") from error
+        check_path(name)
         try:
             self._model = SentenceTransformer(name, trust_remote_code=False)
         except Exception as error:  # the library raises many kinds, bare Exception among them
@@ -82,6 +83,7 @@ class Model2VecEmbedder:
             from model2vec import StaticModel
         except ImportError as error:
             raise MissingExtraError("model2vec", f"the embedder {name!r}") from error
+        check_path(name)
         try:
             self._model = StaticModel.from_pretrained(name)
         except Exception as error:  # the library raises many kinds

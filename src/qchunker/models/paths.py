@@ -9,16 +9,25 @@ from tempfile import TemporaryDirectory
 
 from platformdirs import user_cache_path
 
+from qchunker.errors import ConfigError
+
 
 def cache_folder() -> Path:
-    """The folder named by QCHUNKER_CACHE, or the user's cache folder."""
+    """The folder named by QCHUNKER_CACHE, or the user's cache folder; it may not exist yet."""
     named = os.environ.get("QCHUNKER_CACHE")
     return Path(named) if named else user_cache_path("qchunker", appauthor=False)
 
 
 def model_folder(name: str) -> Path:
-    """Where the files of one model are; it may not exist yet."""
-    return cache_folder() / "models" / name
+    """Where the files of one model are; it may not exist yet.
+
+    Raises:
+        ConfigError: if the cache folder is a file.
+    """
+    folder = cache_folder()
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError("QCHUNKER_CACHE", f"{folder} is not a folder")
+    return folder / "models" / name
 
 
 def make_folder(folder: Path, fill: Callable[[Path], None]) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 
 from qchunker.errors import MissingExtraError, ModelError
 from qchunker.models.causal_lm import Ids, Logprobs, plan_passes, run_passes
-from qchunker.models.identity import file_digest, not_loaded, short_name, weights_digest
+from qchunker.models.identity import check_path, file_digest, not_loaded, short_name, weights_digest
 from qchunker.models.paths import cache_folder, make_folder
 
 _HEAD_ROWS = 256
@@ -47,6 +47,7 @@ class TransformersLM:
         self.name = label or short_name(name)
         self.languages = languages
         self._torch = torch
+        check_path(name)
         dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[precision]
         try:
             with _quiet(transformers):
