@@ -1,6 +1,7 @@
 """Every value that crosses a stage, in the order in which the pipeline makes them.
 
-    Source -> Document (Block, Note) -> Partition (Chunk, Link) -> ChunkScore
+    Source -> Document (Block, Note) -> Outline (Question) -> Partition (Chunk, Link) -> Review (Gap)
+           -> Chunk with Additions -> ChunkScore
 
 All positions are half-open ``[start, end)`` in Unicode code points of ``Document.text``,
 the only coordinate system there is.
@@ -116,6 +117,89 @@ class Document:
                 at = block.end
         kept.append(self.text[at:end].strip() if kept else self.text[at:end])
         return "\n".join(part for part in kept if part)
+
+
+class Question(NamedTuple):
+    """What a stretch of a document answers.
+
+    ``text`` is made from the words at ``evidence`` and a fixed pattern; ``start`` and ``end`` bound the region that
+    answers it.
+    """
+
+    text: str
+    start: int
+    end: int
+    evidence: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The questions a document answers, in order of their regions. Never empty."""
+
+    questions: tuple[Question, ...]
+
+    def best_for(self, start: int, end: int) -> Question:
+        """The question that fits ``[start, end)`` best: the one whose region agrees most, the narrower of equals."""
+
+        def fit(question: Question) -> tuple[float, int]:
+            shared = max(0, min(end, question.end) - max(start, question.start))
+            either = max(end, question.end) - min(start, question.start)
+            return shared / max(1, either), question.start - question.end
+
+        return max(self.questions, key=fit)
+
+
+GAP_KINDS = (
+    "definition", "abbreviation", "coreference", "cross_reference", "heading_context", "table_header",
+    "unit_or_scope", "exception_or_condition", "subject_entity", "time_or_place",
+)  # fmt: skip
+
+
+class Gap(NamedTuple):
+    """Knowledge that a chunk needs and lacks, and that its document states elsewhere.
+
+    Args:
+        kind: one of ``GAP_KINDS``.
+        surface: the expression in the chunk that cannot be understood from the chunk.
+        text: the missing knowledge: the words at ``evidence[0]``.
+        evidence: spans outside the chunk, each of which states the knowledge; the best first.
+        necessity: ``required`` where a main statement cannot be understood without it, else ``helpful``.
+    """
+
+    kind: str
+    surface: Span
+    text: str
+    evidence: tuple[Span, ...]
+    necessity: str = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What one chunk ``[start, end)`` lacks."""
+
+    start: int
+    end: int
+    missing: tuple[Gap, ...] = ()
+
+    @property
+    def needs_completion(self) -> bool:
+        return any(gap.necessity == "required" for gap in self.missing)
+
+
+class Addition(NamedTuple):
+    """Words that completion adds to a chunk.
+
+    Args:
+        text: the added words, brackets and labels included.
+        kind: of the gap that they fill.
+        evidence: spans outside the chunk that hold every added word but those of a fixed list of connectives.
+        at: where they stand, as a position of the document's text; the start of the chunk for what comes first.
+    """
+
+    text: str
+    kind: str
+    evidence: tuple[Span, ...]
+    at: int
 
 
 class Link(NamedTuple):
