@@ -17,6 +17,7 @@ Row = dict[str, Any]
 
 SCORE_FIELDS = ("li", "sd", "value", "li_corrected", "sd_corrected", "corrected")
 _RESAMPLES = 2000
+_FEWEST = 5
 _INTERVAL = (2.5, 97.5)
 _MATCHED_RATIO = 0.03
 
@@ -54,8 +55,8 @@ def mean_row(rows: Sequence[Row], chunks: str) -> Row:
 
 
 def bootstrap_interval(values: Sequence[float]) -> list[float] | None:
-    """95 % percentile interval of the mean over documents, from seeded resamples; None for fewer than two values."""
-    if len(values) < 2:
+    """95 % percentile interval of the mean over documents, from seeded resamples; None for fewer than five values."""
+    if len(values) < _FEWEST:
         return None
     data = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from qchunker.errors import ConfigError
 
 _MOST_DRAWS = 10_000
+_MOST_PATHS = 1000
+OBJECTIVES = ("evidence", "chunkscore", "chunkscore-corrected")
+
+DEFAULT_TARGET_CHARS = 700
+DEFAULT_OVERLAP_RATIO = 0.15
 
 TokenCounter = Callable[[str], int]
 
@@ -19,20 +24,22 @@ class ChunkingConfig:
     Sizes are in characters (Unicode code points), or in tokens when ``tokenizer`` is set.
 
     Args:
-        target_chars: size that chunks aim at; the chunk and its lead-in together.
+        target_chars: size that chunks aim at; the chunk and its lead-in together. When not given, each method has its
+            own: 700 characters, and for ``qchunker`` 500, or 180 for Chinese text.
         max_chars: hard limit of the embedded text (heading path, repeated header, lead-in and
             body); twice the target when not given. Only one indivisible unit may exceed it, and
             the chunk then says why in ``oversize``.
         min_chars: shorter pieces are joined to a neighbour, never dropped. Chinese characters count twice.
-        overlap_ratio: share of the target that is repeated from the text before, as ``lead_in``.
+        overlap_ratio: share of the target that is repeated from the text before, as ``lead_in``. When not given, 0.15,
+            and 0 for ``qchunker``.
         tokenizer: a function that counts tokens, or the name of one (see ``tokens.py``).
         merge_headings: whether small sections may share a chunk.
     """
 
-    target_chars: int = 700
+    target_chars: int | None = None
     max_chars: int | None = None
     min_chars: int = 40
-    overlap_ratio: float = 0.15
+    overlap_ratio: float | None = None
     tokenizer: str | TokenCounter | None = None
     merge_headings: bool = False
 
@@ -41,20 +48,20 @@ class ChunkingConfig:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
                 raise ConfigError(name, f"must be a whole number, got {value!r}")
-        if not isinstance(self.overlap_ratio, int | float):
+        if self.overlap_ratio is not None and not isinstance(self.overlap_ratio, int | float):
             raise ConfigError("overlap_ratio", f"must be a number, got {self.overlap_ratio!r}")
         if self.tokenizer is not None and not isinstance(self.tokenizer, str) and not callable(self.tokenizer):
             raise ConfigError("tokenizer", f"must be a name or a function, got {self.tokenizer!r}")
-        if self.target_chars < 1:
+        if self.target_chars is not None and self.target_chars < 1:
             raise ConfigError("target_chars", f"must be at least 1, got {self.target_chars}")
-        if self.max_chars is not None and self.max_chars < self.target_chars:
+        if self.max_chars is not None and self.max_chars < (self.target_chars or 1):
             raise ConfigError(
                 "max_chars",
-                f"must not be below target_chars, got max {self.max_chars} < target {self.target_chars}",
+                f"must not be below target_chars, got max {self.max_chars} < target {self.target_chars or 1}",
             )
         if self.min_chars < 0:
             raise ConfigError("min_chars", f"must not be negative, got {self.min_chars}")
-        if not 0 <= self.overlap_ratio < 1:
+        if self.overlap_ratio is not None and not 0 <= self.overlap_ratio < 1:
             raise ConfigError(
                 "overlap_ratio",
                 f"must be at least 0 and below 1, got {self.overlap_ratio}",
@@ -62,9 +69,63 @@ class ChunkingConfig:
             )
 
     @property
+    def target(self) -> int:
+        """The target in force; never above the hard limit."""
+        return self.target_chars or min(DEFAULT_TARGET_CHARS, self.max_chars or DEFAULT_TARGET_CHARS)
+
+    @property
+    def overlap(self) -> float:
+        """The share of the target that is repeated."""
+        return DEFAULT_OVERLAP_RATIO if self.overlap_ratio is None else self.overlap_ratio
+
+    @property
     def limit(self) -> int:
         """The hard limit in force."""
-        return self.max_chars if self.max_chars is not None else 2 * self.target_chars
+        return self.max_chars if self.max_chars is not None else 2 * self.target
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentationConfig:
+    """What counts as evidence for a cut, and how partitions are chosen. A weight of 0 switches its evidence off.
+
+    Args:
+        heading: weight of a heading behind the cut.
+        block: weight of a blank line, a new paragraph, table or list.
+        line: weight of a line end or of a new list item.
+        embedding: weight of the distance between the texts before and behind the cut, in standard deviations.
+        lexical: weight of the share of words that the text behind the cut does not take up, in standard deviations.
+        cue: taken off where the sentence behind the cut opens with a word that binds it to the one before.
+        length: weight of the squared relative deviation of a chunk from the target length.
+        paths: partitions drawn; 1 takes the best one, more are drawn with noise and the objective chooses.
+        objective: ``evidence`` (what the best partition maximises), ``chunkscore`` (the paper's rule) or
+            ``chunkscore-corrected``.
+        seed: of the noise.
+    """
+
+    heading: float = 3.0
+    block: float = 2.0
+    line: float = 1.5
+    embedding: float = 0.5
+    lexical: float = 0.3
+    cue: float = 0.5
+    length: float = 4.0
+    paths: int = 1
+    objective: str = "evidence"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("heading", "block", "line", "embedding", "lexical", "cue", "length"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise ConfigError(name, f"must be a number and not negative, got {value!r}")
+        for name in ("paths", "seed"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ConfigError(name, f"must be a whole number and not negative, got {value!r}")
+        if not 1 <= self.paths <= _MOST_PATHS:
+            raise ConfigError("paths", f"must be between 1 and {_MOST_PATHS}, got {self.paths}")
+        if self.objective not in OBJECTIVES:
+            raise ConfigError("objective", f"unknown: {self.objective!r}", hint=f"known: {', '.join(OBJECTIVES)}")
 
 
 @dataclass(frozen=True, slots=True)

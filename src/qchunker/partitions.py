@@ -59,10 +59,14 @@ def documents_of(rows: Sequence[Row], name: str = "documents") -> dict[str, Docu
             raise InputError(f"{name}, row {number}: doc_id {doc_id!r} is empty or holds half a character")
         if doc_id in documents:
             raise InputError(f"{name}, row {number}: doc_id {doc_id!r} occurs twice")
-        # Half of a surrogate pair is no character, and models cannot read it.
-        clean = _SURROGATE.sub("\ufffd", text)
-        documents[doc_id] = Document(clean, (), source=str(row.get("source") or doc_id), id=doc_id)
+        source = whole_characters(str(row.get("source") or doc_id))
+        documents[doc_id] = Document(whole_characters(text), (), source=source, id=doc_id)
     return documents
+
+
+def whole_characters(text: str) -> str:
+    """Half of a surrogate pair is no character: models cannot read it, and files cannot hold it."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str) -> dict[str, RowPartition]:
@@ -90,9 +94,24 @@ def partitions_of(rows: Sequence[Row], documents: dict[str, Document], name: str
                 raise InputError(
                     f"{name}, row {number}: start, end must be 0 <= start <= end <= {len(document.text)}, not {pair!r}"
                 )
-        methods.setdefault(document.id, str(row.get("method") or name))
+        methods.setdefault(document.id, whole_characters(str(row.get("method") or name)))
+        _check_text(row, document, f"{name}, row {number}")
     partitions = {key: _disjoint(documents[key].text, sorted(spans), methods[key]) for key, spans in found.items()}
     return {key: partition for key, partition in partitions.items() if partition.spans}
+
+
+def _check_text(row: Row, document: Document, where: str) -> None:
+    """A row that carries its text must agree with the documents: else they are others, or the offsets are bytes.
+
+    The text may have context around it.
+    """
+    if not isinstance(row.get("text"), str):
+        return
+    text = "".join(whole_characters(row["text"]).split())
+    span = "".join(document.text[row["start"] : row["end"]].split())
+    if span not in text and text not in span:
+        hint = "are these the documents that the chunks were made from, and do start and end count characters?"
+        raise InputError(f"{where}: its text is not what stands at {row['start']}-{row['end']}", hint=hint)
 
 
 def _disjoint(text: str, spans: Sequence[Span], method: str) -> RowPartition:
@@ -117,7 +136,7 @@ def made_of(text: str, spans: Sequence[Span]) -> str:
 
     Overlapping chunks count from the end of the one before, as they are scored.
     """
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(whole_characters(text).encode())
     kept = _disjoint(text, sorted(spans), "").spans
     digest.update(repr([kept[0].start if kept else 0, *cuts(text, kept)]).encode())
     return digest.hexdigest()[:16]

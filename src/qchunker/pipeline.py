@@ -16,7 +16,7 @@ from qchunker.config import ChunkingConfig, ScoringConfig
 from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
 from qchunker.inputs import BadInput, FileInput, Input, TextInput
 from qchunker.models.causal_lm import CausalLM
-from qchunker.models.load import Models, is_mostly_chinese, load_models
+from qchunker.models.load import FETCHABLE, Models, is_mostly_chinese, is_present, load_models
 from qchunker.parsing import parse_source, parse_string
 from qchunker.scoring.chunkscore import Score, score_partitions
 from qchunker.scoring.logical_independence import Progress
@@ -187,6 +187,8 @@ def score_all(
 
     What they have in common is read once: candidates that share most of their cuts cost little more than one.
     """
+    if not isinstance(document, Document):
+        raise InputError(f"document must be a Document, got {type(document).__name__}", hint="use from_text or parse")
     if isinstance(partitions, Partition):
         raise InputError("partitions must be a list", hint="use score() for one partition")
     models, config, partitions = models or load_models(text=document.text), config or ScoringConfig(), list(partitions)
@@ -239,7 +241,9 @@ def _notes(score: Score, lm: CausalLM | None, config: ScoringConfig, *, weak: bo
         yield "without a language model there is no logical independence, and so no ChunkScore"
     if weak and lm is not None:
         name = lm.id.partition("@")[0]
-        yield f"{name} knows little Chinese; a better one: qchunker models fetch gemma3-270m"
+        better = next(known for known, fetchable in FETCHABLE.items() if "zh" in fetchable.languages)
+        how = f"--lm {better}, or load_models(text=...)" if is_present(better) else f"qchunker models fetch {better}"
+        yield f"{name} knows little Chinese; a better one: {how}"
     if score.reason is None and config.draws and score.sd_corrected.value != score.sd_corrected.value:
         yield "all random partitions are the same, so there is nothing to compare with"
     if score.unit == "word":

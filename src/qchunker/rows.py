@@ -88,7 +88,7 @@ def read_rows(path: str, needed: Sequence[str]) -> list[Row]:
         with open(path, encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    rows.append(_checked(json.loads(line), needed, f"{path}:{number}"))
+                    rows.append(_checked(_parsed(line, f"{path}:{number}"), needed, f"{path}:{number}"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
@@ -96,6 +96,14 @@ def read_rows(path: str, needed: Sequence[str]) -> list[Row]:
             raise
         raise InputError(f"{path}: not JSON lines: {error}", hint="one JSON object per line, in UTF-8") from error
     return rows
+
+
+def _parsed(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InputError(f"{where}: not JSON: {reason}", hint="one JSON object per line, in UTF-8") from error
 
 
 def _checked(row: Any, needed: Sequence[str], where: str) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from qchunker import errors
 from qchunker.models.causal_lm import CausalLM
 from qchunker.models.embedder import Embedder, unit_rows
 from qchunker.models.fake import HashingEmbedder, UnigramLM
+from qchunker.models.fetch import weights_path
 from qchunker.models.load import FETCHABLE, choose_lm, is_mostly_chinese, load_embedder, load_lm, load_models
 
 EN = "The pump must be primed before the first start. Never run it dry."
@@ -246,6 +248,46 @@ def test_a_broken_gguf_file_is_an_error_of_ours(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(errors.ModelError, match="no such file"):
         load_lm(f"transformers:{tmp_path / 'none.gguf'}")
     assert not list((tmp_path / "cache").glob("models/*"))
+
+
+@pytest.mark.model
+def test_no_token_of_a_long_text_is_dropped() -> None:
+    """Tokenizers have a limit of length; the beginning counts as much as the end."""
+    model: Any = lm("smollm2-135m")
+    words, chinese = "pump valve seal " * 4000, "数据库连接池配置说明文档，请检查系统日志。" * 300
+    for text in (words, chinese):
+        once, twice, changed = model._ids([text, text + text, "qqqq " + text])
+        assert len(once) > 8192 or text is chinese
+        assert len(twice) == pytest.approx(2 * len(once), abs=4)
+        assert changed[:1] != once[:1]
+        assert len(changed) == pytest.approx(len(once) + 3, abs=6)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("word", ["<filename>", "<|im_start|>", "<repo_name>", "<empty_output>"])
+def test_words_that_spell_a_special_token_are_text(word: str) -> None:
+    model = lm("smollm2-135m")
+    assert len(model.token_logprobs([word], [None])[0]) > 1
+
+
+@pytest.mark.model
+def test_damaged_weights_are_told_before_a_library_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = weights_path("smollm2-135m", FETCHABLE["smollm2-135m"].weights)
+    converted = next(real.parent.parent.glob("smollm2-135m-*-checked"))
+    monkeypatch.setenv("QCHUNKER_CACHE", str(tmp_path))
+    copied = weights_path("smollm2-135m", FETCHABLE["smollm2-135m"].weights)
+    copied.parent.mkdir(parents=True)
+    copied.write_bytes(real.read_bytes()[:3_000_000])
+    with pytest.raises(errors.ModelError, match="damaged"):
+        load_lm("smollm2-135m")
+    shutil.copyfile(real, copied)
+    shutil.copytree(converted, copied.parent.parent / converted.name)
+    file = copied.parent.parent / converted.name / "openvino_model.bin"
+    with file.open("r+b") as weights:
+        weights.seek(1_000_000)
+        weights.write(bytes(64))
+    with pytest.raises(errors.ModelError, match="converted weights are damaged"):
+        load_lm("smollm2-135m")
 
 
 def test_the_language_of_a_text_chooses_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

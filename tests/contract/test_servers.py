@@ -33,6 +33,10 @@ class Server(ThreadingHTTPServer):
         self.failures: list[int] = []
         self.requests: list[tuple[str, Any]] = []
         self.lm: Any = None
+        self.message = "not now"
+        self.answer: Any = ...
+        self.raw: bytes | None = None
+        self.value: Any = ...
 
     @property
     def url(self) -> str:
@@ -46,7 +50,10 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((self.path, body))
         if self.server.failures:
-            self._reply(self.server.failures.pop(0), {"error": {"message": "not now"}})
+            self._reply(self.server.failures.pop(0), {"error": {"message": self.server.message}})
+            return
+        if self.server.answer is not ...:
+            self._reply(200, self.server.answer)
             return
         answer = {
             "/v1/embeddings": self._embeddings, "/tokenize": self._tokenize, "/v1/completions": self._completions
@@ -67,6 +74,8 @@ class Handler(BaseHTTPRequestHandler):
         for index, ids in enumerate(body["prompt"]):
             values = self.server.lm._forward([tuple(ids)])[0].tolist()
             choice: dict[str, Any] = {"index": index, "text": "x", "finish_reason": "length", "logprobs": None}
+            if self.server.value is not ...:
+                values = [self.server.value] * len(values)
             if self.server.style == "vllm":
                 entries = [{str(t): {"logprob": v, "rank": 1}} for t, v in zip(ids[1:], values, strict=True)]
                 choice["prompt_logprobs"] = [None, *entries]
@@ -78,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         return {"id": "1", "object": "text_completion", "created": 1, "model": body["model"], "choices": choices[::-1]}
 
     def _reply(self, status: int, answer: Any) -> None:
-        data = json.dumps(answer).encode()
+        data = json.dumps(answer).encode() if self.server.raw is None else self.server.raw
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -181,6 +190,80 @@ class FakeTokens:
 
     def _forward(self, sequences: list[tuple[int, ...]]) -> list[Any]:
         return [np.full(len(ids) - 1, -1.5) for ids in sequences]
+
+
+VECTORS = {"data": [{"index": 0, "embedding": [1.0, 2.0]}]}
+BAD_VECTORS = [
+    None, [], "x", {}, {"data": None}, {"data": "x"}, {"data": [None]}, {"data": []}, {"data": [{}]},
+    {"data": [{"index": 1, "embedding": [1.0]}]}, {"data": [{"index": -1, "embedding": [1.0]}]},
+    {"data": [{"index": True, "embedding": [True]}]}, {"data": [{"index": 0, "embedding": "AAAA"}]},
+    {"data": [{"index": 0, "embedding": [float("nan")]}]}, {"data": [{"index": 0, "embedding": [10**400]}]},
+    {"data": [{"index": 0, "embedding": ["1.0"]}]}, {"data": [{"index": 0, "embedding": []}]},
+    {"data": [{"index": 0, "embedding": {"a": 1}}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", BAD_VECTORS, ids=str)
+def test_whatever_answers_instead_of_vectors_is_an_error_of_ours(server: Server, answer: Any) -> None:
+    server.answer = answer
+    with pytest.raises(errors.ModelOutputError):
+        load_embedder(f"openai:e@{server.url}").encode([EN])
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>no</html>", b"\xff\xfe", b"{", b"[" * 100_000], ids=str)
+def test_whatever_is_no_json_is_an_error_of_ours(server: Server, body: bytes) -> None:
+    server.raw = body
+    with pytest.raises(errors.ModelError):
+        load_embedder(f"openai:e@{server.url}").encode([EN])
+    with pytest.raises(errors.ModelError):
+        load_lm(f"openai:e@{server.url}").token_logprobs([EN], [None])
+
+
+@pytest.mark.parametrize("value", [1.0, True, "-1.5", None, float("nan"), float("-inf"), {}])
+def test_impossible_log_probabilities_are_refused(server: Server, value: Any) -> None:
+    server.style, server.lm, server.value = "vllm", FakeTokens(), value
+    with pytest.raises(errors.ModelOutputError, match="log-probabilities"):
+        load_lm(f"openai:m@{server.url}").token_logprobs([EN], [None])
+
+
+@pytest.mark.parametrize("tokens", [[-97], [1 << 31], [10**30], [True], ["1"], [], None])
+def test_impossible_token_ids_are_refused(server: Server, tokens: Any) -> None:
+    server.answer = {"tokens": tokens}
+    with pytest.raises(errors.ModelOutputError, match="tokenize"):
+        load_lm(f"openai:m@{server.url}").token_logprobs([EN], [None])
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500])
+def test_a_server_that_repeats_the_key_does_not_make_us_repeat_it(server: Server, status: int) -> None:
+    server.failures, server.message = [status] * 10, f"you sent Bearer {KEY} to user:hidden"
+    url = server.url.replace("//", "//user:hidden@")
+    with pytest.raises(errors.ModelError) as caught:
+        load_embedder(f"openai:e@{url}", api_key=KEY).encode([EN])
+    assert KEY not in str(caught.value)
+    assert "hidden" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_two_servers_on_one_host_have_two_ids() -> None:
+    ids = {load_embedder(f"openai:e@http://h:80/{path}").id for path in ("a/v1", "b/v1", "v1", "")}
+    assert ids == {"e@h:80/a", "e@h:80/b", "e@h:80"}
+
+
+@pytest.mark.parametrize("name", [
+    "openai:m@http:/user:hidden@h/v1", "openia:m@http://user:hidden@h/v1", "model2vec:http://user:hidden@h/x",
+    "openai:m@http://user:hidden#x@127.0.0.1:1/v1", "openai:m@http://user:hidden@h:99999/v1",
+    "openai:m@http://user:hidden@h:abc/v1", "openai:m@http://user:hidden@[::1/v1",
+    f"openai:m@http://user:hidden@{'h' * 300}/v1",
+])  # fmt: skip
+def test_bad_addresses_are_errors_without_the_password(name: str) -> None:
+    for load in (load_embedder, load_lm):
+        with pytest.raises(errors.QChunkerError) as caught:
+            load(name)
+        assert "hidden" not in str(caught.value)
+
+
+def test_a_host_whose_name_begins_with_http_is_a_host() -> None:
+    assert load_embedder("openai:m@http://user:hidden@httpbin.test/v1").id == "m@httpbin.test"
 
 
 def test_addresses_in_ids_hold_no_password() -> None:

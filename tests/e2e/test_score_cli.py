@@ -75,7 +75,7 @@ def test_scores_of_both_languages_come_with_everything_they_depend_on(folder: Pa
     page = run(folder, "view", "a.jsonl", "--documents", "d.jsonl", "--scores", "s.jsonl", "-o", "a.html")
     assert page.returncode == 0, page.stderr
     shown = run(folder, "view", "a.jsonl", "--documents", "d.jsonl", "--scores", "s.jsonl").stdout
-    assert shown.count("independence of the chunk before") == 8
+    assert shown.count("independence from the chunk before") == 8
     assert "standard deviations from chance" in shown
 
 
@@ -145,6 +145,56 @@ def test_what_is_missing_is_an_exit_code_and_a_command(folder: Path, tmp_path: P
     assert done.returncode == 3
     assert "qchunker models fetch smollm2-135m" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ("score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "-o", "./a.jsonl"),
+    ("score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "-o", "sub/../d.jsonl"),
+    ("score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "-o", "s.parquet"),
+    ("score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "-o", "s.md"),
+    ("view", "a.jsonl", "--documents", "d.jsonl", "-o", "a.jsonl"),
+    ("compare", "a.jsonl", "empty.jsonl", "--documents", "d.jsonl", "--no-score"),
+    ("compare", "a.jsonl", "empty.jsonl", "--documents", "d.jsonl", "--no-score", "--json"),
+])  # fmt: skip
+def test_nothing_is_overwritten_or_lost_and_the_reason_is_told(folder: Path, arguments: tuple[str, ...]) -> None:
+    (folder / "empty.jsonl").write_text("")
+    (folder / "sub").mkdir()
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    done = run(folder, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error ")
+    assert "Traceback" not in done.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_names_that_are_no_characters_or_look_like_markup_do_not_stop_a_run(folder: Path) -> None:
+    rows = [{"doc_id": "en", "text": EN, "source": "x\ud800y"}, {"doc_id": "zh", "text": ZH}]
+    (folder / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "[").mkdir()
+    for name in ("[/a.jsonl", "b].jsonl"):
+        (folder / name).write_bytes((folder / "a.jsonl").read_bytes())
+    done = run(folder, "compare", "[/a.jsonl", "b].jsonl", "--documents", "d.jsonl", "--lm", "none")
+    assert done.returncode == 0, done.stderr
+    assert "A = [/a.jsonl, B = b].jsonl" in done.stdout
+    done = run(folder, "score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none", "--json")
+    assert strict(done.stdout.splitlines()[0])["source"] == "x\ufffdy"
+
+
+def test_scores_belong_to_chunks_whatever_their_file_is_called_now(folder: Path) -> None:
+    done = run(folder, "score", "a.jsonl", "b.jsonl", "--documents", "d.jsonl", "--lm", "none", "-o", "s.jsonl")
+    assert done.returncode == 0, done.stderr
+    (folder / "a.jsonl").rename(folder / "renamed.jsonl")
+    done = run(folder, "view", "renamed.jsonl", "--documents", "d.jsonl", "--scores", "s.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("SD ") == 2
+
+
+def test_a_broken_line_is_named_by_its_number(folder: Path) -> None:
+    with (folder / "a.jsonl").open("a") as file:
+        file.write("{oops\n")
+    done = run(folder, "score", "a.jsonl", "--documents", "d.jsonl", "--lm", "none")
+    assert done.returncode == 2
+    assert "a.jsonl:11: not JSON" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [

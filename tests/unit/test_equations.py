@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
 IDS = re.findall(r"^### ([A-Z]+-\d+)$", PAGE, re.MULTILINE)
-FUNCTIONS = sorted(set(re.findall(r"`(qchunker\.(?:scoring|models)\.[\w.]+)`", PAGE)))
+FUNCTIONS = sorted(set(re.findall(r"`(qchunker\.(?:scoring|models|debate)\.[\w.]+)`", PAGE)))
 TESTS = sorted(set(re.findall(r"`(test_\w+)`", PAGE)))
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
 

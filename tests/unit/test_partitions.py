@@ -71,6 +71,18 @@ def test_half_of_a_surrogate_pair_is_replaced_one_for_one() -> None:
     assert documents_of([{"doc_id": "a", "text": text}])["a"].text == "a\ufffdb\ufffdc"
 
 
+@pytest.mark.parametrize("text", ["Another text.", "两个字"])
+def test_a_row_whose_text_is_another_is_named(text: str) -> None:
+    with pytest.raises(InputError, match=r"x\.jsonl, row 1: its text is not what stands at 9-20"):
+        partitions_of([{"doc_id": "a", "start": 9, "end": 20, "text": text}], documents_of(ROWS), "x.jsonl")
+
+
+@pytest.mark.parametrize("text", ["Three four.", "Numbers > Small\nThree  four.", "four", "", None, 3])
+def test_a_row_may_carry_context_or_a_part_of_its_text(text: Any) -> None:
+    row = {"doc_id": "a", "start": 9, "end": 20, "text": text}
+    assert partitions_of([row], documents_of(ROWS), "x.jsonl")["a"].spans == (Span(9, 20),)
+
+
 def test_white_space_at_a_cut_does_not_count() -> None:
     assert list(cuts(TEXT, [Span(0, 8), Span(8, 20)])) == list(cuts(TEXT, [Span(0, 9), Span(9, 20)])) == [9]
     found = difference(TEXT, [Span(0, 8), Span(8, 20), Span(21, 28)], [Span(0, 9), Span(9, 28)])
@@ -85,17 +97,17 @@ def row(value: float | None, n_chunks: int = 2, mean_chars: float = 100.0, reaso
 
 
 def test_means_leave_out_what_has_no_score_and_count_it() -> None:
-    means = mean_row([row(1.0), row(3.0, 6, 200.0), row(None, 1, reason="one chunk")], "x.jsonl")
-    assert (means["n_documents"], means["n_scored"], means["n_chunks"]) == (3, 2, 8)
+    rows = [row(1.0), row(3.0, 6, 200.0), row(1.0), row(3.0), row(2.0), row(None, 1, reason="one chunk")]
+    means = mean_row(rows, "x.jsonl")
+    assert (means["n_documents"], means["n_scored"], means["n_chunks"]) == (6, 5, 14)
     assert means["li"] == 2.0
-    assert means["mean_chars"] == 175.0
+    assert means["mean_chars"] == pytest.approx(2000 / 14)
     low, high = means["li_interval"]
-    assert low == 1.0
-    assert high == 3.0
+    assert 1.0 <= low < 2.0 < high <= 3.0
 
 
-def test_intervals_need_two_values_and_are_the_same_every_time() -> None:
-    assert bootstrap_interval([1.0]) is None
+def test_intervals_need_five_values_and_are_the_same_every_time() -> None:
+    assert bootstrap_interval([1.0, 2.0, 3.0, 4.0]) is None
     values = [float(x) for x in range(20)]
     low, high = bootstrap_interval(values) or [0, 0]
     assert low < 9.5 < high

@@ -48,8 +48,8 @@ def signature(config: ChunkingConfig, method: str) -> str:
     tokenizer = config.tokenizer
     unit = "chars" if tokenizer is None else tokenizer if isinstance(tokenizer, str) else "custom"
     return (
-        f"qchunker={__version__} method={method} target={config.target_chars} max={config.limit} "
-        f"min={config.min_chars} overlap={config.overlap_ratio:g} unit={unit} "
+        f"qchunker={__version__} method={method} target={config.target} max={config.limit} "
+        f"min={config.min_chars} overlap={config.overlap:g} unit={unit} "
         f"merge_headings={int(config.merge_headings)}"
     )
 
@@ -70,7 +70,7 @@ def join_small(document: Document, pieces: list[Piece], config: ChunkingConfig, 
     Where both are as near, what continues a section joins the piece before, what opens one the piece after.
     """
     # A minimum near the target would undo the cutting.
-    minimum = min(config.min_chars, config.target_chars // 4)
+    minimum = min(config.min_chars, config.target // 4)
     joined: list[Piece] = []
     waiting = list(reversed(pieces))
     while waiting:

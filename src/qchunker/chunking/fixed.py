@@ -18,7 +18,7 @@ def fixed(document: Document, config: ChunkingConfig) -> Partition:
 
 
 def _windows(text: str, config: ChunkingConfig, measure: Measure) -> Iterator[Piece]:
-    size = max(1, config.target_chars - measure.overhead - int(config.target_chars * config.overlap_ratio))
+    size = max(1, config.target - measure.overhead - int(config.target * config.overlap))
     at, end = 0, len(text.rstrip())
     while at < end:
         stop = grapheme_boundary(text, at, measure.fit(text, at, end, size), end)

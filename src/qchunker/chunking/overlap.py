@@ -25,11 +25,11 @@ def lead_in(
     None across headings or out of tables. ``kind`` is that of the block in which the piece starts, ``floor`` where
     the chunk before it starts.
     """
-    if config.overlap_ratio == 0 or piece.cut in ("heading", "start") or kind not in _PROSE:
+    if config.overlap == 0 or piece.cut in ("heading", "start") or kind not in _PROSE:
         return None
     text = document.text
-    spare = config.target_chars - measure.span(text, piece.start, piece.end)
-    budget = min(int(config.target_chars * config.overlap_ratio), spare)
+    spare = config.target - measure.span(text, piece.start, piece.end)
+    budget = min(int(config.target * config.overlap), spare)
     if budget <= 0:
         return None
     stop = piece.start

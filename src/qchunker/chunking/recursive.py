@@ -17,7 +17,7 @@ _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[^\S\n\r]*(?:\r\n|\n|\r)\s*")
 def recursive(document: Document, config: ChunkingConfig) -> Partition:
     """Cut at blank lines; go down to finer separators only inside a paragraph that is too long; fill greedily."""
     measure = Measure.of_config(config)
-    room = max(1, int((config.target_chars - measure.overhead) * (1 - config.overlap_ratio)))
+    room = max(1, int((config.target - measure.overhead) * (1 - config.overlap)))
     records = record_units(document, room, measure)
     pieces = list(_filled(records or _units(document.text, room, measure), room))
     return assemble(document, join_small(document, pieces, config, measure), config, measure, "recursive")

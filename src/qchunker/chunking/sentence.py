@@ -15,7 +15,7 @@ from qchunker.types import Document, Partition
 def sentence(document: Document, config: ChunkingConfig) -> Partition:
     """Pack sentences into pieces of about equal length; a sentence over the target is cut at clauses or words."""
     measure = Measure.of_config(config)
-    room = max(1, int((config.target_chars - measure.overhead) * (1 - config.overlap_ratio)))
+    room = max(1, int((config.target - measure.overhead) * (1 - config.overlap)))
     units = record_units(document, room, measure) or list(_units(document.text, room, measure))
     pieces = [
         Piece(units[first].start, units[stop - 1].end, CUT_NAMES[units[first].strength] if first else "start")

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 
 from qchunker.chunking.assemble import assemble, fitted_path, join_small
 from qchunker.chunking.packing import (
-    BLOCK,
     CLAUSE,
     CUT_NAMES,
     GLUED,
-    HEADING,
     ITEM,
     LINE,
     Piece,
@@ -24,18 +22,14 @@ from qchunker.chunking.packing import (
 )
 from qchunker.chunking.prose import prose_units
 from qchunker.chunking.sizes import Measure
+from qchunker.chunking.strength import strength_before
 from qchunker.config import ChunkingConfig
 from qchunker.types import ATOMIC_KINDS, Block, Document, Partition
 
-_CAPTION = re.compile(r"\s*(?:Table|Tab\.|TABLE|表|附表|续表)\s*[0-9０-９A-Z一二三四五六七八九十]", re.IGNORECASE)
 # Under this the exact search for units costs nothing and cuts better.
 _MIN_PROSE_LIMIT = 100
-_ENDS = ".。!！?？:：;；”’\"'"
 _RULE_LINE = re.compile(r"^[ \t]*[|+][-=+|: \t]*-[-=+|: \t]*$", re.MULTILINE)
 _GRID_RULES = 2
-_MAX_CAPTION_CHARS = 150
-_MAX_INTRODUCTION_CHARS = 300
-_MAX_LABEL_CHARS = 12
 
 
 def structure(document: Document, config: ChunkingConfig) -> Partition:
@@ -49,7 +43,7 @@ def structure(document: Document, config: ChunkingConfig) -> Partition:
     Time and memory are linear in the text.
     """
     measure = Measure.of_config(config)
-    cutter = _Cutter(document, config, measure)
+    cutter = Cutter(document, config, measure)
     pieces = [
         piece for section in _sections(document.blocks, config.merge_headings) for piece in cutter.pieces(section)
     ]
@@ -80,7 +74,7 @@ def _sections(blocks: tuple[Block, ...], merge: bool) -> Iterator[tuple[Block, .
         yield blocks[start:]
 
 
-class _Cutter:
+class Cutter:
     """Cuts sections of one document."""
 
     def __init__(self, document: Document, config: ChunkingConfig, measure: Measure) -> None:
@@ -96,21 +90,21 @@ class _Cutter:
         cut = "heading" if section[0].kind == "heading" and start > 0 else "start" if start == 0 else "block"
         path = section[-1].heading_path
         whole = self.measure.span(self.text, start, end)
-        prefix = self._prefix(path)
-        if whole <= min(self.config.target_chars, self.limit - prefix) and section[0].kind != "record":
+        prefix = self.prefix(path)
+        if whole <= min(self.config.target, self.limit - prefix) and section[0].kind != "record":
             yield Piece(start, end, cut)
             return
         room = max(1, self.limit - prefix)
         # A block of up to the target stays whole; where there is a choice, room is left for the lead-in.
-        packed = min(room, max(1, int(self.config.target_chars * (1 - self.config.overlap_ratio))))
-        units = self._units(section, min(self.config.target_chars, room), room, packed)
+        packed = min(room, max(1, int(self.config.target * (1 - self.config.overlap))))
+        units = self._units(section, min(self.config.target, room), room, packed)
         for first, stop in pack(units, packed):
             name = cut if first == 0 else CUT_NAMES[units[first].strength]
             if units[first].strength == ITEM and self._is_row(units[first].start):
                 name = "row"
             yield Piece(units[first].start, units[stop - 1].end, name)
 
-    def _prefix(self, path: tuple[str, ...]) -> int:
+    def prefix(self, path: tuple[str, ...]) -> int:
         """Size of the headings that stand in front of a piece of this section."""
         if path not in self._prefixes:
             shown = " > ".join(fitted_path(path, self.limit, self.measure))
@@ -127,12 +121,12 @@ class _Cutter:
         at = glued_from = section[0].start
         for index, block in enumerate(section):
             kind, start, end = block[:3]
-            strength = self._strength(section, index)
+            strength = strength_before(self.text, section, index)
             if strength != GLUED:
                 glued_from = start
             lead = span(text, glued_from, start) if glued_from < start else 0
             size = span(text, start, end)
-            header = self._header(block, room) if block.header is not None else 0
+            header = self.header_size(block, room) if block.header is not None else 0
             if kind in ATOMIC_KINDS:
                 whole, part = room - lead, target - header
             elif kind == "record":
@@ -148,7 +142,7 @@ class _Cutter:
             if size <= whole:
                 units.append(Unit(start, end, strength, size + gap, header if kind == "record" else 0))
             elif kind in ATOMIC_KINDS:
-                units.extend(self._parts(block, strength, max(1, part), header))
+                units.extend(self.parts(block, strength, max(1, part), header))
             elif self.measure.in_characters and part >= _MIN_PROSE_LIMIT and kind != "record":
                 before = units[-1].size if units and units[-1].size < packed // 3 else 0
                 units.extend(prose_units(text, start, end, strength, min(packed, part + lead), before))
@@ -157,55 +151,14 @@ class _Cutter:
             at = end
         return units
 
-    def _strength(self, section: tuple[Block, ...], index: int) -> int:
-        """Strength of the boundary in front of a block."""
-        if index == 0:
-            return BLOCK
-        block, before = section[index], section[index - 1]
-        if before.kind == "heading" or block.kind == "furniture":
-            return GLUED
-        if block.kind == "heading":
-            return HEADING
-        if block.level and before.kind == "list_item" and block.kind not in ("list_item", "heading"):
-            return GLUED
-        if before.kind == "furniture":
-            return GLUED if self._runs_over(section, index) else BLOCK
-        if before.kind == "paragraph" and self._introduces(before, block):
-            return GLUED
-        if block.kind == "list_item":
-            return GLUED if block.header is not None and block.header.start == before.start else ITEM
-        if block.kind == before.kind == "paragraph" and self._reads_on(before, block):
-            return CLAUSE
-        return ITEM if block.kind == "record" else BLOCK
-
-    def _introduces(self, before: Block, block: Block) -> bool:
-        """Whether a paragraph is nothing without the next block: a caption, a label, a sentence up to its colon."""
-        size, last = before.end - before.start, self.text[before.end - 1]
-        if last in ":：":
-            return size <= _MAX_INTRODUCTION_CHARS
-        if size <= _MAX_LABEL_CHARS and last not in _ENDS:
-            return True
-        is_table = block.kind == "table" and size <= _MAX_CAPTION_CHARS
-        return is_table and _CAPTION.match(self.text, before.start) is not None
-
-    def _reads_on(self, before: Block, block: Block) -> bool:
-        """Whether a sentence runs over from one paragraph to the next, as across pages and around displays."""
-        return self.text[block.start].islower() and self.text[before.end - 1] not in _ENDS
-
-    def _runs_over(self, section: tuple[Block, ...], index: int) -> bool:
-        """Whether the sentence before the page break in front of a block goes on in it."""
-        while index > 0 and section[index - 1].kind == "furniture":
-            index -= 1
-        return index > 0 and self.text[section[index - 1].end - 1] not in _ENDS
-
-    def _header(self, block: Block, room: int) -> int:
+    def header_size(self, block: Block, room: int) -> int:
         """Size of what a part of this block must repeat; nothing when that would crowd out the part itself."""
         if block.header is None or block.kind == "list_item":
             return 0
         size = self.measure.span(self.text, *block.header) + 1
         return size if size <= room // 2 else 0
 
-    def _parts(self, block: Block, strength: int, limit: int, header: int) -> Iterator[Unit]:
+    def parts(self, block: Block, strength: int, limit: int, header: int) -> Iterator[Unit]:
         """A table or code block that is too long, as parts of whole rows or lines."""
         rows = list(self._rows(block, limit))
         before = block.start

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from qchunker.cli.terminal import count, errors, finish, maybe_rows, progress_of, shown
+from qchunker.cli.scorer import ChunkFile, Scorer, print_plan
+from qchunker.cli.terminal import errors, finish, maybe_rows, progress_of, refuse_overwriting, shown
 from qchunker.comparison import (
     SCORE_FIELDS,
     Difference,
@@ -30,46 +28,15 @@ from qchunker.comparison import (
 )  # fmt: skip
 from qchunker.config import ScoringConfig
 from qchunker.errors import ConfigError, InputError, ScoringError
-from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, Models, choose_lm, default_cache, load_models
-from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
-from qchunker.partitions import RowPartition, documents_of, partitions_of
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM
+from qchunker.partitions import RowPartition, documents_of, partitions_of, whole_characters
 from qchunker.pipeline import Failure, score_all
 from qchunker.rows import read_rows, texts_of_chunks
-from qchunker.scoring.chunkscore import plan, unscorable
-from qchunker.scoring.logical_independence import boundary_requests
+from qchunker.scoring.chunkscore import unscorable
 from qchunker.types import ChunkScore, Document, Span
 
-_MEASURED_CHARS = 1200
 _SHOWN_AROUND = 34
 _COLUMNS = ("chunks", "chars", "LI", "SD", "score", "LI z", "SD z", "score z")
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkFile:
-    """The partitions of one file, by document."""
-
-    name: str
-    partitions: dict[str, RowPartition]
-
-
-@dataclass(slots=True)
-class Scorer:
-    """Models and settings of a run; a language model is loaded when the first document needs it."""
-
-    embedder: str
-    lm: str
-    config: ScoringConfig
-    api_key: str | None
-    _loaded: dict[str, Models] = field(default_factory=dict)
-
-    def models_for(self, document: Document) -> Models:
-        name = choose_lm(document.text) if self.lm == DEFAULT_LM else self.lm
-        if name not in self._loaded:
-            cache = default_cache()
-            if cache.problem:
-                errors.print(f"[yellow]note[/] {shown(cache.problem)}")
-            self._loaded[name] = load_models(self.embedder, name, cache=cache, api_key=self.api_key)
-        return self._loaded[name]
 
 
 def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,16 +72,15 @@ def score(
     chunks: tuple[str, ...], documents: str | None, output: str | None, as_json: bool, dry_run: bool, **settings: Any
 ) -> None:
     """Score chunkings with ChunkScore, several side by side."""
-    if output is not None and output in (*chunks, documents):
-        raise ConfigError("output", f"{output} is one of the inputs")
+    refuse_overwriting(output, *chunks, documents)
     texts, files = _read(chunks, documents)
     scorer = _scorer(**settings)
     if dry_run:
-        _print_plan(texts, files, scorer, as_json=as_json)
+        print_plan(texts, files, scorer, as_json=as_json)
         return
     failures: list[Failure] = []
     rows: list[Row] = []
-    with maybe_rows(output, "output") as write:
+    with maybe_rows(output, "scores") as write:
         for document, scores in _scored(texts, files, scorer, failures):
             found = [score_row(result, document, name, spans) for name, result, spans in scores]
             write(found)
@@ -127,7 +93,7 @@ def score(
     else:
         _print_scores(rows, means)
     _print_notes(rows)
-    finish(len(texts), failures)
+    finish(len(texts), one_per_document(failures))
 
 
 @click.command()
@@ -157,8 +123,8 @@ def compare(a: str, b: str, documents: str | None, no_score: bool, limit: int, a
             sys.stdout.write(json.dumps(_comparison_row(document, differences, rows), ensure_ascii=False) + "\n")
     else:
         _print_comparison(texts, files, differences, rows, limit)
-    _print_notes(rows)
-    finish(len(texts), failures)
+    _print_notes([*rows, *({"notes": p.notes} for file in files for p in file.partitions.values())])
+    finish(len(texts), one_per_document(failures))
 
 
 def _read(chunks: Sequence[str], documents: str | None) -> tuple[list[Document], list[ChunkFile]]:
@@ -170,9 +136,10 @@ def _read(chunks: Sequence[str], documents: str | None) -> tuple[list[Document],
     except (TypeError, AttributeError) as error:
         raise InputError(f"{chunks[0]}: a field of a row holds what it should not: {error}") from error
     known = documents_of(texts, documents or chunks[0])
-    files = [ChunkFile(name, partitions_of(rows[name], known, name)) for name in chunks]
-    if not any(file.partitions for file in files):
-        raise InputError("there are no chunks to score")
+    files = [ChunkFile(whole_characters(name), partitions_of(rows[name], known, name)) for name in chunks]
+    for file in files:
+        if not file.partitions:
+            raise InputError(f"{file.name}: holds no chunk with text", hint="chunk the documents first")
     return list(known.values()), files
 
 
@@ -208,57 +175,9 @@ def _labelled(result: ChunkScore, partition: RowPartition) -> ChunkScore:
     return result.replace(method=partition.method, notes=(*result.notes, *partition.notes))
 
 
-def _print_plan(texts: Sequence[Document], files: Sequence[ChunkFile], scorer: Scorer, *, as_json: bool) -> None:
-    tokens = texts_embedded = chars_embedded = 0
-    seconds: float | None = 0.0
-    for document in texts:
-        partitions = [file.partitions[document.id].spans for file in files if document.id in file.partitions]
-        models = scorer.models_for(document)
-        boundaries, spans = plan(document.text, partitions, scorer.config, with_lm=models.lm is not None)
-        new_tokens = 0
-        for batch in boundary_requests(boundaries) if models.lm is not None else ():
-            asked = [document.text[slice(*chunk)] for _, chunk in batch]
-            before = [document.text[slice(*span)] if span else None for span, _ in batch]
-            new_tokens += models.lm.token_cost(asked, before) if models.lm is not None else 0
-        tokens += new_tokens
-        texts_embedded += len(spans)
-        chars_embedded += sum(span.end - span.start for span in spans)
-        token_speed, char_speed = _speeds(document.text, models)
-        if token_speed is None or char_speed is None:
-            seconds = None
-        elif seconds is not None:
-            seconds += new_tokens / token_speed + sum(span.end - span.start for span in spans) / char_speed
-    row = {"documents": len(texts), "lm_tokens": tokens, "texts_embedded": texts_embedded,
-           "chars_embedded": chars_embedded, "seconds": None if seconds is None else round(seconds, 1)}  # fmt: skip
-    if as_json:
-        print(json.dumps(row))  # noqa: T201
-        return
-    when = "unknown time on a server" if seconds is None else f"about {max(1, round(seconds)):,} s on this machine"
-    Console(highlight=False).print(
-        f"{count(len(texts), 'document')}: {tokens:,} language model tokens that are not in the cache, "
-        f"{texts_embedded:,} texts of {chars_embedded:,} characters to embed; {when}; nothing was scored"
-    )
-
-
-def _speeds(text: str, models: Models) -> tuple[float | None, float | None]:
-    """Tokens and characters per second, measured on the beginning of a text; None for a server, which costs."""
-    piece = text.strip()[:_MEASURED_CHARS]
-    lm, embedder = getattr(models.lm, "uncached", models.lm), getattr(models.embedder, "uncached", models.embedder)
-    tokens = chars = None
-    if lm is None:
-        tokens = math.inf
-    elif not isinstance(lm, OpenAILM):
-        tokens = lm.token_cost([piece], [None]) / _seconds(lambda: lm.token_logprobs([piece], [None]))
-    if not isinstance(embedder, OpenAIEmbedder):
-        chars = len(piece) / _seconds(lambda: embedder.encode([piece]))
-    return tokens, chars
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    run()  # the first run is slower
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
+def one_per_document(failures: Sequence[Failure]) -> list[Failure]:
+    """A document that lacks chunks in several files fails once."""
+    return list({failure.source: failure for failure in failures}.values())
 
 
 def _print_scores(rows: Sequence[Row], means: Sequence[Row]) -> None:
@@ -282,8 +201,8 @@ def _print_scores(rows: Sequence[Row], means: Sequence[Row]) -> None:
         if row["reason"] is not None:
             console.print(f"[yellow]no score[/] {shown(row['source'])}: {shown(row['reason'])}", soft_wrap=True)
     if not lengths_match(means):
-        console.print("[yellow]note[/] mean chunk lengths differ by more than 3 %: raw scores do not compare; "
-                      "the columns with z do", soft_wrap=True)  # fmt: skip
+        console.print("[yellow]note[/] mean chunk lengths differ by more than 3 %: raw scores do not compare, and the "
+                      "columns with z only roughly", soft_wrap=True)  # fmt: skip
 
 
 def _print_intervals(console: Console, means: Sequence[Row]) -> None:
@@ -295,8 +214,17 @@ def _print_intervals(console: Console, means: Sequence[Row]) -> None:
         ]
         if parts:
             console.print(f"[dim]95 % intervals of the means, {shown(row['chunks'])}: {', '.join(parts)}[/]")
+    for row in means:
+        if len({models_of(signature) for signature in row["signatures"]}) > 1:
+            console.print(f"[yellow]note[/] {shown(row['chunks'])}: the mean is over documents read by different "
+                          "models; --lm fixes one", soft_wrap=True)  # fmt: skip
     if any(row["corrected"] is not None or row["sd_corrected"] is not None for row in means):
         console.print("[dim]z: standard deviations above random partitions into as many chunks[/]")
+
+
+def models_of(signature: str) -> str:
+    """The part of a signature that names the models."""
+    return signature.partition(" embedder=")[2]
 
 
 def _cell(row: Row, name: str) -> str:

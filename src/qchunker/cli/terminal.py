@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 
-from qchunker.errors import QChunkerError
+from qchunker.errors import ConfigError, QChunkerError
 from qchunker.pipeline import Failure
 from qchunker.rows import open_rows
 
@@ -23,7 +23,10 @@ errors = Console(stderr=True, highlight=False, emoji=False)
 
 def shown(text: str) -> str:
     """Text of a document or a file name, for the terminal: no markup, no control characters."""
-    return escape("".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text))
+    # rich.markup.escape leaves a bracket that a later text could complete to a tag.
+    return "".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text).replace(
+        "[", "\\["
+    )
 
 
 def report(error: QChunkerError) -> None:
@@ -39,6 +42,19 @@ def finish(n_inputs: int, failures: list[Failure]) -> None:
     if failures:
         errors.print(f"{n_inputs - len(failures)} of {n_inputs} documents done, {len(failures)} failed")
         raise click.exceptions.Exit(SOME_FAILED)
+
+
+def refuse_overwriting(output: str | None, *inputs: str | None) -> None:
+    """An output must not be one of the inputs, whatever the two are called.
+
+    Raises:
+        ConfigError: if it is.
+    """
+    if output is None:
+        return
+    for path in filter(None, inputs):
+        if os.path.realpath(output) == os.path.realpath(path):
+            raise ConfigError("output", f"{output} is one of the inputs")
 
 
 def count(number: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
+from qchunker.cli.terminal import refuse_overwriting
 from qchunker.errors import InputError, QChunkerError
 from qchunker.rows import read_rows, texts_of_chunks, write_text
 from qchunker.view.page import render_page
@@ -20,6 +21,7 @@ from qchunker.view.terminal import print_chunks
 @click.option("--limit", type=click.IntRange(1), help="Chunks per document in the terminal.")
 def view(chunks: str, documents: str | None, scores: str | None, output: str | None, limit: int | None) -> None:
     """Look at chunks: where the cuts are, why, and what is embedded."""
+    refuse_overwriting(output, chunks, documents, scores)
     rows = read_rows(chunks, ("doc_id", "start", "end"))
     numbers = scores_of(read_rows(scores, ("doc_id", "n_chunks")), chunks) if scores else []
     try:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from qchunker.errors import MissingExtraError, ModelError
+from qchunker.models.identity import file_digest
 from qchunker.models.paths import make_folder, model_folder
 
 _BLOCK = 1 << 20
@@ -45,7 +46,20 @@ def fetch_weights(name: str, weights: Weights) -> Path:
     path = weights_path(name, weights)
     if not path.is_file():
         make_folder(path.parent, lambda folder: _download(name, weights, folder / weights.file))
+    check_weights(name, weights)
     return path
+
+
+def check_weights(name: str, weights: Weights) -> None:
+    """The file is the one that was fetched: libraries crash on others.
+
+    Raises:
+        ModelError: if it is not.
+    """
+    path = weights_path(name, weights)
+    if path.stat().st_size != weights.size or file_digest(path) != weights.sha256:
+        hint = f"delete {path.parent} and run: qchunker models fetch {name}"
+        raise ModelError(name, f"{path.name} is damaged", hint=hint)
 
 
 def _download(name: str, weights: Weights, target: Path) -> None:

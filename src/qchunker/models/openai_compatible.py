@@ -1,8 +1,12 @@
-"""Embeddings and prompt log-probabilities from any server that speaks the OpenAI protocol."""
+"""Embeddings and prompt log-probabilities from any server that speaks the OpenAI protocol.
+
+Whatever a server answers is checked: nothing of it is believed, kept or shown before.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,12 +15,16 @@ import numpy as np
 
 from qchunker.errors import ConfigError, MissingExtraError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.batching import batches_by_length
+from qchunker.models.bounded_http import bounded_client
 from qchunker.models.causal_lm import Ids, Logprobs, Passes, plan_passes, run_passes
 from qchunker.models.embedder import Vectors, unit_rows
+from qchunker.models.identity import without_secrets
 
 _BATCH_CHARS = 65_536
-_TIMEOUT_S = 120.0
-_RETRIES = 4
+_RETRIES = 2
+_MOST_ID = 1 << 31
+_ROUNDING = 1e-6
+"""A log-probability above 0 by less than this was rounded."""
 
 
 class OpenAIEmbedder:
@@ -30,23 +38,28 @@ class OpenAIEmbedder:
 
     def __init__(self, name: str, url: str, api_key: str | None = None) -> None:
         self.name = name
-        self.id = f"{name}@{_host(url)}"
-        self._client = _client(url, api_key, name)
+        self.id = f"{name}@{_address(url)}"
+        self._server = _Server(name, url, api_key)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        rows: dict[int, Any] = {}
+        rows: dict[int, list[float]] = {}
         for batch in batches_by_length([len(text) for text in texts], _BATCH_CHARS):
-            with _errors(self.name):
-                reply = self._client.embeddings.create(
-                    model=self.name, input=[texts[i] for i in batch], encoding_format="float"
-                )
-            if len(reply.data) != len(batch):
-                raise ModelOutputError(self.name, f"gave {len(reply.data)} vectors for {len(batch)} texts")
-            rows.update((batch[item.index], item.embedding) for item in reply.data)
+            body = {"model": self.name, "input": [texts[i] for i in batch], "encoding_format": "float"}
+            data = self._server.list_in(self._server.post("/embeddings", body), "data")
+            if len(data) != len(batch):
+                raise ModelOutputError(self.name, f"gave {len(data)} vectors for {len(batch)} texts", hint=_OTHER)
+            for item in data:
+                match item:
+                    case {"index": int(index), "embedding": [*values]} if 0 <= index < len(batch) and all(
+                        map(_is_number, values)
+                    ):
+                        rows[batch[index]] = values
+                    case _:
+                        raise ModelOutputError(self.name, "gave something else than vectors", hint=_OTHER)
         if not texts:
             return np.empty((0, 0), dtype=np.float32)
-        if sorted(rows) != list(range(len(texts))):
-            raise ModelOutputError(self.name, "gave vectors under wrong indices")
+        if sorted(rows) != list(range(len(texts))) or len({len(row) for row in rows.values()}) != 1:
+            raise ModelOutputError(self.name, "gave vectors under wrong indices or of different sizes", hint=_OTHER)
         return unit_rows([rows[i] for i in range(len(texts))], len(texts), self.name)
 
 
@@ -66,8 +79,8 @@ class OpenAILM:
 
     def __init__(self, name: str, url: str, api_key: str | None = None) -> None:
         self.name = name
-        self.id = f"{name}@{_host(url)}"
-        self._client = _client(url, api_key, name)
+        self.id = f"{name}@{_address(url)}"
+        self._server = _Server(name, url, api_key)
         self._tokenize_url = f"{url.rstrip('/').removesuffix('/v1')}/tokenize"
         self._known: dict[str, Ids] = {}
         self._neutral: int | None = None
@@ -97,72 +110,125 @@ class OpenAILM:
 
     def _tokenize(self, text: str, *, special: bool) -> Ids:
         body = {"model": self.name, "prompt": text, "add_special_tokens": special}
-        with _errors(self.name, "prompt log-probabilities need a server with /tokenize, such as vLLM"):
-            reply: Any = self._client.post(self._tokenize_url, cast_to=object, body=body)
+        hint = "prompt log-probabilities need a server with /tokenize, such as vLLM"
+        reply = self._server.post(self._tokenize_url, body, hint)
         match reply:
-            case {"tokens": [*ids]} if ids and all(type(token) is int for token in ids):
+            case {"tokens": [*ids]} if ids and all(type(token) is int and 0 <= token < _MOST_ID for token in ids):
                 return tuple(int(token) for token in ids)
-        raise ModelOutputError(self.name, f"/tokenize answered without token ids: {str(reply)[:80]!r}")
+        raise ModelOutputError(self.name, "/tokenize answered without token ids", hint=hint)
 
     def _forward(self, sequences: Sequence[Ids]) -> list[Logprobs]:
-        with _errors(self.name):
-            reply = self._client.completions.create(
-                model=self.name,
-                prompt=[list(ids) for ids in sequences],
-                max_tokens=1,
-                temperature=0.0,
-                echo=True,
-                logprobs=1,
-                extra_body={"prompt_logprobs": 1},
+        body = {
+            "model": self.name,
+            "prompt": [list(ids) for ids in sequences],
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "echo": True,
+            "logprobs": 1,
+            "prompt_logprobs": 1,
+        }
+        found: dict[int, Logprobs] = {}
+        for choice in self._server.list_in(self._server.post("/completions", body), "choices"):
+            match choice:
+                case {"index": int(index)} if 0 <= index < len(sequences):
+                    found[index] = self._read(choice, sequences[index])
+                case _:
+                    raise ModelOutputError(self.name, "gave completions under wrong indices", hint=_OTHER)
+        if len(found) != len(sequences):
+            raise ModelOutputError(
+                self.name, f"gave {len(found)} completions for {len(sequences)} prompts", hint=_OTHER
             )
-        choices = {choice.index: choice.to_dict() for choice in reply.choices}
-        if sorted(choices) != list(range(len(sequences))):
-            raise ModelOutputError(self.name, f"gave {len(reply.choices)} completions for {len(sequences)} prompts")
-        return [self._read(choices[index], ids) for index, ids in enumerate(sequences)]
+        return [found[index] for index in range(len(sequences))]
 
     def _read(self, choice: dict[str, Any], ids: Ids) -> Logprobs:
-        by_id: Any = choice.get("prompt_logprobs")
-        echoed: Any = (choice.get("logprobs") or {}).get("token_logprobs")
-        try:
-            if isinstance(by_id, list):
-                if len(by_id) != len(ids):
-                    raise ModelOutputError(self.name, f"gave {len(by_id)} log-probabilities for {len(ids)} tokens")
-                values = [entry[str(token)]["logprob"] for entry, token in zip(by_id[1:], ids[1:], strict=True)]
-            else:
+        match choice:
+            case {"prompt_logprobs": [*entries]}:
+                if len(entries) != len(ids):
+                    raise ModelOutputError(self.name, f"gave {len(entries)} log-probabilities for {len(ids)} tokens")
+                values = [_logprob_of(entry, token) for entry, token in zip(entries[1:], ids[1:], strict=True)]
+            case {"logprobs": {"token_logprobs": [*echoed]}}:
                 values = echoed[1 : len(ids)]
-            return np.array(values, dtype=np.float64)
-        except (KeyError, TypeError, ValueError) as error:
+            case _:
+                values = [None]
+        if not all(_is_number(value) and value <= _ROUNDING for value in values):
             hint = "use a server with prompt log-probabilities: vLLM, or one that knows echo with logprobs"
-            raise ModelOutputError(self.name, "gave no log-probabilities of the prompt", hint=hint) from error
+            raise ModelOutputError(self.name, "gave no log-probabilities of the prompt", hint=hint)
+        return np.minimum(np.array(values, dtype=np.float64), 0.0)
 
 
-def _client(url: str, api_key: str | None, name: str) -> Any:
-    try:
-        from openai import OpenAI
-    except ImportError as error:
-        raise MissingExtraError("openai", f"the model {name!r} on a server") from error
-    if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
-        raise ConfigError("api_key", "holds characters that no key has", hint="set QCHUNKER_API_KEY anew")
-    return OpenAI(base_url=url, api_key=api_key or "none", timeout=_TIMEOUT_S, max_retries=_RETRIES)
+_OTHER = "check the address and the name of the model"
 
 
-def _host(url: str) -> str:
-    """The address without user, password, path and query: it goes into signatures."""
+def _logprob_of(entry: Any, token: int) -> Any:
+    match entry:
+        case dict():
+            match entry.get(str(token)):
+                case {"logprob": value}:
+                    return value
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < float(np.finfo(np.float32).max) and math.isfinite(value)
+
+
+class _Server:
+    """One server. Replies are JSON values; errors are ours and hold neither the key nor a password."""
+
+    def __init__(self, name: str, url: str, api_key: str | None) -> None:
+        try:
+            from openai import OpenAI
+        except ImportError as error:
+            raise MissingExtraError("openai", f"the model {name!r} on a server") from error
+        if api_key is not None and not (
+            isinstance(api_key, str) and api_key.isascii() and api_key.isprintable() and api_key
+        ):
+            raise ConfigError("api_key", "holds characters that no key has", hint="set QCHUNKER_API_KEY anew")
+        self._name, self._key = name, api_key
+        try:
+            client = bounded_client()
+            self._client = OpenAI(base_url=url, api_key=api_key or "none", max_retries=_RETRIES, http_client=client)
+        except Exception as error:  # the SDK raises what its HTTP library does
+            raise ConfigError("url", "the address cannot be used", hint="write http://host:8000/v1") from error
+
+    def post(self, path: str, body: dict[str, Any], hint: str = "") -> Any:
+        """The JSON that the server answers."""
+        with self._errors(hint):
+            return self._client.post(path, cast_to=object, body=body)
+
+    def list_in(self, reply: Any, field: str) -> list[Any]:
+        """A list that the reply must hold."""
+        found = reply.get(field) if isinstance(reply, dict) else None
+        if not isinstance(found, list):
+            raise ModelOutputError(self._name, f"answered without {field}", hint=_OTHER)
+        return found
+
+    @contextlib.contextmanager
+    def _errors(self, hint: str) -> Iterator[None]:
+        import openai
+
+        try:
+            yield
+        except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
+            lost = isinstance(error, openai.APIConnectionError)
+            where = "the server does not answer" if lost else "the server is busy"
+            raise ModelUnavailableError(self._name, f"{where}: {self._said(error)}", hint="try again later") from None
+        except openai.AuthenticationError:
+            raise ModelError(self._name, "the server refuses the key", hint="set QCHUNKER_API_KEY") from None
+        except openai.OpenAIError as error:
+            raise ModelError(self._name, f"the server refuses: {self._said(error)}", hint=hint or _OTHER) from None
+        except (ValueError, TypeError, RecursionError, AttributeError):
+            raise ModelOutputError(self._name, "the server answers something else than JSON", hint=_OTHER) from None
+
+    def _said(self, error: Exception) -> str:
+        """What the server says, which may be what was sent to it."""
+        return without_secrets(str(error), self._key, self._client.base_url.password)[:200]
+
+
+def _address(url: str) -> str:
+    """The address for signatures, without user, password and query; ``/v1`` goes without saying."""
     parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-
-
-@contextlib.contextmanager
-def _errors(name: str, hint: str = "") -> Iterator[None]:
-    """Errors of the SDK as ours. Its messages may hold what was sent, so they are cut short."""
-    import openai
-
-    try:
-        yield
-    except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
-        where = "the server does not answer" if isinstance(error, openai.APIConnectionError) else "the server is busy"
-        raise ModelUnavailableError(name, f"{where}: {str(error)[:200]}", hint="try again later") from error
-    except openai.AuthenticationError as error:
-        raise ModelError(name, "the server refuses the key", hint="set QCHUNKER_API_KEY") from error
-    except openai.OpenAIError as error:
-        raise ModelError(name, f"the server refuses: {str(error)[:200]}", hint=hint) from error
+    host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    return host + parts.path.rstrip("/").removesuffix("/v1")

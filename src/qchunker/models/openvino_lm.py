@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,15 @@ from qchunker.models.paths import cache_folder, make_folder
 _HEAD_ROWS = 512
 """Tokens whose scores over the whole vocabulary are in memory at once: about 100 MB for 49,152 entries."""
 
+_FILES = ("openvino_model.xml", "openvino_model.bin")
+_DIGESTS = "sha256sums"
+
 _LEAST_TOKENS, _STEP_TOKENS = 128, 32
 
-_SPECIAL_OPENING = re.compile(r"(?<=<)(?=\|)")
+_PIECE_CHARS = 2000
+"""Characters that are tokenised together: the tokenizer drops what exceeds 8,192 tokens, at most 4 a character."""
+
+_SPECIAL = re.compile("<[^<>]+>")
 
 
 class OpenVinoLM:
@@ -48,8 +54,9 @@ class OpenVinoLM:
         self.languages = languages
         digest = file_digest(gguf)
         version = openvino.__version__.split("-")[0]
-        folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}-exact"
+        folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}-checked"
         make_folder(folder, lambda empty: _convert(genai, openvino, gguf, empty, name))
+        _check(folder, name)
         core = openvino.Core()
         if precision is None:
             precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
@@ -70,6 +77,7 @@ class OpenVinoLM:
                 name, f"OpenVINO cannot load it: {error}", hint=f"delete {folder} and try again"
             ) from error
         self._neutral = _end_of_text(self._tokenizer)
+        self._special_opening = _special_opening(self._tokenizer)
 
     def token_logprobs(self, texts: Sequence[str], contexts: Sequence[str | None]) -> list[Logprobs]:
         passes = plan_passes(self._ids(texts), self._ids(contexts), self._neutral)
@@ -83,7 +91,7 @@ class OpenVinoLM:
         for text in texts:
             if text is not None and text not in known:
                 # Words that spell a special token are text here.
-                parts = _SPECIAL_OPENING.split(text)
+                parts = [part for piece in self._special_opening.split(text) for part in _pieces(piece)]
                 encoded = [self._tokenizer.encode(part, add_special_tokens=False).input_ids.data[0] for part in parts]
                 known[text] = tuple(int(token) for ids in encoded for token in ids)
         return [known[text] for text in texts]
@@ -116,6 +124,24 @@ class OpenVinoLM:
         return values[:n]
 
 
+def _pieces(text: str) -> Iterator[str]:
+    """Parts short enough to be tokenised whole, cut before a space where there is one: no token reaches across it."""
+    start = 0
+    while len(text) - start > _PIECE_CHARS:
+        space = text.rfind(" ", start + 1, start + _PIECE_CHARS)
+        stop = space if space > start else start + _PIECE_CHARS
+        yield text[start:stop]
+        start = stop
+    yield text[start:]
+
+
+def _special_opening(tokenizer: Any) -> re.Pattern[str]:
+    """Where a text that spells a special token is parted, so that it is read as text."""
+    names = sorted(word.decode("utf-8", "replace") for word in tokenizer.get_vocab())
+    special = [re.escape(name[1:]) for name in names if _SPECIAL.fullmatch(name)]
+    return re.compile(f"(?<=<)(?={'|'.join(special)})")
+
+
 def _libraries() -> tuple[Any, Any]:
     os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
     try:
@@ -144,6 +170,14 @@ def _convert(genai: Any, openvino: Any, gguf: Path, folder: Path, name: str) -> 
         del model  # it holds the old file
         mended.replace(file)
         mended.with_suffix(".bin").replace(file.with_suffix(".bin"))
+    (folder / _DIGESTS).write_text("".join(f"{file_digest(folder / file)}  {file}\n" for file in _FILES))
+
+
+def _check(folder: Path, name: str) -> None:
+    """Converted weights are what they were when they were written: numbers of others would bear the same signature."""
+    found = "".join(f"{file_digest(folder / file)}  {file}\n" for file in _FILES)
+    if not (folder / _DIGESTS).is_file() or (folder / _DIGESTS).read_text() != found:
+        raise ModelError(name, "its converted weights are damaged", hint=f"delete {folder} and try again")
 
 
 def _split(openvino: Any, model: Any) -> tuple[Any, Any]:

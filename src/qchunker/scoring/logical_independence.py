@@ -64,6 +64,8 @@ def independence_at(
     values: dict[tuple[Span, Span], float] = {}
     batches = list(boundary_requests(wanted))
     total = sum(map(len, batches))
+    if progress is not None:
+        progress("reading boundaries", 0, total)
     for batch in batches:
         texts = [text[slice(*chunk)] for _, chunk in batch]
         contexts = [text[slice(*before)] if before else None for before, _ in batch]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from qchunker.errors import InputError
 Row = Mapping[str, Any]
 
 _NUMBERS = ("li", "sd", "value", "li_corrected", "sd_corrected", "corrected", "corrected_se")
+_MOST_GRAM = 2.0
 _MOST_CELLS = 120
 """Cells in a row of the picture; more chunks share a cell."""
 
@@ -42,7 +44,10 @@ class DocumentScore:
 
 
 def scores_of(rows: Sequence[Row], chunks: str) -> list[Row]:
-    """The rows that are about one file of chunks, where the rows name files and this one is among them."""
+    """The rows that are about one file of chunks, where the rows name files and this one is among them.
+
+    A file may have been renamed since; what it is made of tells in ``read_scores``.
+    """
     named = [row for row in rows if row.get("chunks") == chunks]
     return named or list(rows)
 
@@ -62,18 +67,29 @@ def read_scores(
             chunking.
     """
     found: dict[str, DocumentScore] = {}
+    others = ""
     for number, row in enumerate(rows, 1):
         doc_id = row.get("doc_id")
         if not isinstance(doc_id, str) or doc_id not in n_chunks:
             continue
+        same = row.get("made_of") == made_of(doc_id)
+        if not same and row.get("made_of") is not None:
+            others = f"score row {number}: these scores are of another chunking of {doc_id!r}, or another text"
+            continue
         if doc_id in found:
+            if same:
+                continue  # the same chunks in two files
             raise InputError(f"score row {number}: {doc_id!r} is scored twice", hint="score one file of chunks")
-        if row.get("n_chunks") != n_chunks[doc_id]:
+        if not same and row.get("n_chunks") != n_chunks[doc_id]:
             there = f"{row.get('n_chunks')} chunks, not {n_chunks[doc_id]}"
             raise InputError(f"score row {number}: these scores are of another chunking: {there}")
-        if row.get("made_of") not in (None, made_of(doc_id)):
-            raise InputError(f"score row {number}: these scores are of another chunking of {doc_id!r}, or another text")
-        found[doc_id] = _read(row, number)
+        score = _read(row, number)
+        if score.n_chunks != n_chunks[doc_id]:
+            # Scored without its blank or repeated chunks: the total holds, the places do not.
+            score = dataclasses.replace(score, boundaries=(), gram=())
+        found[doc_id] = score
+    if others and not found:
+        raise InputError(others, hint="score these chunks")
     if rows and not found:
         raise InputError("none of the scores is about these documents", hint="score these chunks first")
     return found
@@ -90,6 +106,8 @@ def _read(row: Row, number: int) -> DocumentScore:
     matrix = tuple(_floats(line, f"score row {number}: gram") for line in gram)
     if any(len(line) != len(matrix) for line in matrix) or len(matrix) not in (0, n_chunks):
         raise InputError(f"score row {number}: gram must have {n_chunks} rows and columns")
+    if any(abs(value) > _MOST_GRAM for line in matrix for value in line):
+        raise InputError(f"score row {number}: gram must hold products of unit vectors")
     notes = row.get("notes") or ()
     return DocumentScore(
         {name: None if row.get(name) is None else _floats([row[name]], f"score row {number}: {name}")[0]

@@ -178,7 +178,7 @@ def _explanation(
     reason = Text.assemble("starts here: ", visible(CUT_REASONS.get(chunk.cut, chunk.cut), one_line=True))
     reason.stylize(color)
     if chunk.independence is not None:
-        reason.append(f" · independence of the chunk before {chunk.independence:.2f}")
+        reason.append(f" · independence from the chunk before {chunk.independence:.2f}")
     yield reason
     details = [visible(str(chunk.row["kind"]), one_line=True)] if chunk.row.get("kind") else []
     if chunk.row.get("page") is not None:

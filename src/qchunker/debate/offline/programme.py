@@ -1,0 +1,126 @@
+"""The best partition by dynamic programming: exact, and linear in the text.
+
+Source: docs/equations.md#seg-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+_BAND = 24
+"""Chunks that an exact number of chunks may run ahead of or behind the even pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Programme:
+    """What the best partition is searched among.
+
+    Args:
+        sizes: of the units, each with the white space before it.
+        extras: what must be repeated when a chunk starts at a unit, such as a table header.
+        rooms: the most that a chunk which starts at a unit may hold; one unit alone may be longer.
+        target: length that chunks should have.
+        length_weight: of ``((length - target) / target) ** 2``, which every chunk pays.
+    """
+
+    sizes: Sequence[int]
+    extras: Sequence[int]
+    rooms: Sequence[int]
+    target: float
+    length_weight: float
+
+
+def best_cuts(programme: Programme, evidence: Sequence[float]) -> list[int]:
+    """First units of the chunks of the partition with the highest sum of evidence less length penalties.
+
+    Args:
+        programme: sizes and limits of n units, n at least 1.
+        evidence: for a cut before each unit, n values; the first is not used.
+
+    Shapes: gives the first units of the chunks, in order; the first is 0.
+    Of equals the one with the longer last chunk is taken, then of the one before, and so on.
+    """
+    n = len(programme.sizes)
+    best = [0.0] + [-inf] * n
+    back = [0] * (n + 1)
+    sums, most = _sums(programme.sizes), max(programme.rooms)
+    for stop in range(1, n + 1):
+        start = stop
+        while start > 0:
+            start -= 1
+            length = sums[stop] - sums[start] + programme.extras[start]
+            if length > programme.rooms[start] and start < stop - 1:
+                if sums[stop] - sums[start] > most:
+                    break
+                continue
+            gain = best[start] + _chunk_score(programme, evidence, start, length)
+            if gain >= best[stop]:
+                best[stop], back[stop] = gain, start
+    return _path(back, n)
+
+
+def best_cuts_into(programme: Programme, evidence: Sequence[float], n_chunks: int) -> list[int] | None:
+    """Like ``best_cuts`` among the partitions into ``n_chunks`` chunks; None if there is none.
+
+    Exact for texts of up to 24 chunks; in longer ones chunk k is looked for within 24 chunks of the even pace.
+    """
+    n = len(programme.sizes)
+    if not 0 < n_chunks <= n:
+        return None
+    sums, most = _sums(programme.sizes), max(programme.rooms)
+    pace = sums[n] / n_chunks
+    best: list[dict[int, float]] = [{0: 0.0}] + [{} for _ in range(n)]
+    back: list[dict[int, int]] = [{} for _ in range(n + 1)]
+    for stop in range(1, n + 1):
+        middle = sums[stop] / pace
+        low, high = max(1, int(middle) - _BAND), min(n_chunks, int(middle) + _BAND)
+        start = stop
+        while start > 0:
+            start -= 1
+            length = sums[stop] - sums[start] + programme.extras[start]
+            if length > programme.rooms[start] and start < stop - 1:
+                if sums[stop] - sums[start] > most:
+                    break
+                continue
+            gained = _chunk_score(programme, evidence, start, length)
+            for k, value in best[start].items():
+                if low <= k + 1 <= high and value + gained >= best[stop].get(k + 1, -inf):
+                    best[stop][k + 1], back[stop][k + 1] = value + gained, start
+    if n_chunks not in best[n]:
+        return None
+    cuts, stop = [], n
+    for k in range(n_chunks, 0, -1):
+        stop = back[stop][k]
+        cuts.append(stop)
+    return cuts[::-1]
+
+
+def partition_score(programme: Programme, evidence: Sequence[float], cuts: Sequence[int]) -> float:
+    """What ``best_cuts`` maximises, for any partition given by the first units of its chunks."""
+    sums = _sums(programme.sizes)
+    total = 0.0
+    for start, stop in zip(cuts, [*cuts[1:], len(programme.sizes)], strict=True):
+        total += _chunk_score(programme, evidence, start, sums[stop] - sums[start] + programme.extras[start])
+    return total
+
+
+def _chunk_score(programme: Programme, evidence: Sequence[float], start: int, length: int) -> float:
+    off = (length - programme.target) / programme.target
+    return (evidence[start] if start else 0.0) - programme.length_weight * off * off
+
+
+def _sums(sizes: Sequence[int]) -> list[int]:
+    sums = [0]
+    for size in sizes:
+        sums.append(sums[-1] + size)
+    return sums
+
+
+def _path(back: Sequence[int], n: int) -> list[int]:
+    cuts = []
+    while n > 0:
+        n = back[n]
+        cuts.append(n)
+    return cuts[::-1]
