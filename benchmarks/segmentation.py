@@ -4,8 +4,8 @@
 
 FOLDER holds data/<set>/docs.jsonl ({doc_id, text}) and score.py, which prints retrieval metrics of a chunks file.
 Every difference is paired per question, averaged over the sizes, with a 95 % interval and a p-value from a bootstrap
-over the clusters that score.py names. ``shuffled`` has the lengths of the qchunker cuts in random order: it tells what the
-cuts are worth apart from their lengths. Finished scores are kept and not computed again.
+over the clusters that score.py names. ``shuffled`` has the lengths of the qchunker cuts in random order: it tells what
+the cuts are worth apart from their lengths. Finished scores are kept and not computed again.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
     }
     if "shuffled" in wanted:
         results["shuffled"] = [_shuffled_result(arguments, texts, size) for size in sizes]
-    _print(results, METRICS[arguments.set])
+    print_results(results, METRICS[arguments.set])
 
 
 def _result(arguments: Any, texts: dict[str, str], name: str, cut: Cutter, size: int) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _result(arguments: Any, texts: dict[str, str], name: str, cut: Cutter, size:
     if not chunks.exists():
         knob = matched_knob(cut, texts, size)
         _write(chunks, texts, {doc_id: cut(text, knob) for doc_id, text in texts.items()})
-    return _scored(arguments, chunks)
+    return scored(arguments, chunks)
 
 
 def _shuffled_result(arguments: Any, texts: dict[str, str], size: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _shuffled_result(arguments: Any, texts: dict[str, str], size: int) -> dict[s
     for row in map(json.loads, (arguments.out / f"{arguments.set}-{size}-{OURS}.jsonl").open(encoding="utf-8")):
         spans.setdefault(row["doc_id"], []).append(qchunker.Span(row["start"], row["end"]))
     _write(chunks, texts, {doc_id: shuffled(texts[doc_id], tuple(found)) for doc_id, found in spans.items()})
-    return _scored(arguments, chunks)
+    return scored(arguments, chunks)
 
 
 def _write(path: Path, texts: dict[str, str], spans: dict[str, Spans]) -> None:
@@ -135,7 +135,7 @@ def _write(path: Path, texts: dict[str, str], spans: dict[str, Spans]) -> None:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _scored(arguments: Any, chunks: Path) -> dict[str, Any]:
+def scored(arguments: Any, chunks: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for retriever in ("use", "bm25"):
         result = chunks.with_suffix(f".{retriever}.json")
@@ -148,7 +148,7 @@ def _scored(arguments: Any, chunks: Path) -> dict[str, Any]:
     return found
 
 
-def _print(results: dict[str, list[dict[str, Any]]], metrics: Sequence[str]) -> None:
+def print_results(results: dict[str, list[dict[str, Any]]], metrics: Sequence[str]) -> None:
     lengths = {name: np.mean([one["use"]["chars_mean"] for one in found]) for name, found in results.items()}
     for name, length in lengths.items():
         if abs(length / lengths[OURS] - 1) > TOLERANCE:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from qchunker.errors import ConfigError
+from qchunker.types import GAP_KINDS
 
 _MOST_DRAWS = 10_000
 _MOST_PATHS = 1000
@@ -126,6 +127,48 @@ class SegmentationConfig:
             raise ConfigError("paths", f"must be between 1 and {_MOST_PATHS}, got {self.paths}")
         if self.objective not in OBJECTIVES:
             raise ConfigError("objective", f"unknown: {self.objective!r}", hint=f"known: {', '.join(OBJECTIVES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionConfig:
+    """What completion may add to a chunk.
+
+    Args:
+        kinds: of gaps that are filled.
+        embedded_kinds: of gaps whose filling is in the embedded text too, besides the completed text.
+        max_growth_ratio: added characters at most, as a share of the chunk ...
+        max_growth_chars: ... or in characters, whichever is more.
+    """
+
+    kinds: tuple[str, ...] = GAP_KINDS
+    embedded_kinds: tuple[str, ...] = GAP_KINDS
+    max_growth_ratio: float = 0.35
+    max_growth_chars: int = 200
+
+    def __post_init__(self) -> None:
+        for name in ("kinds", "embedded_kinds"):
+            unknown = [kind for kind in getattr(self, name) if kind not in GAP_KINDS]
+            if unknown:
+                raise ConfigError(
+                    name, f"unknown: {', '.join(map(repr, unknown))}", hint=f"known: {', '.join(GAP_KINDS)}"
+                )
+        for name in ("max_growth_ratio", "max_growth_chars"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise ConfigError(name, f"must be a number and not negative, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class DebateConfig:
+    """How the ``qchunker`` method works.
+
+    Args:
+        segmentation: where it cuts.
+        completion: what it adds; None leaves review and completion out.
+    """
+
+    segmentation: SegmentationConfig = SegmentationConfig()
+    completion: CompletionConfig | None = CompletionConfig()
 
 
 @dataclass(frozen=True, slots=True)

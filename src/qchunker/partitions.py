@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from qchunker.errors import InputError
-from qchunker.types import Document, Span
+from qchunker.parsing import parse_string
+from qchunker.types import Block, Document, Span
 
 Row = dict[str, Any]
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -62,6 +65,35 @@ def documents_of(rows: Sequence[Row], name: str = "documents") -> dict[str, Docu
         source = whole_characters(str(row.get("source") or doc_id))
         documents[doc_id] = Document(whole_characters(text), (), source=source, id=doc_id)
     return documents
+
+
+def structured(document: Document, row: Row) -> Document:
+    """A document of a row with its blocks: those of the row, else those that its text shows.
+
+    Raises:
+        InputError: if the blocks of the row are not sorted spans of its text.
+    """
+    blocks = row.get("blocks")
+    if blocks is None:
+        parsed = parse_string(document.text, "text.md", document.id) if document.text.strip() else document
+        blocks_found = parsed.blocks if parsed.text == document.text else ()
+        return dataclasses.replace(document, blocks=blocks_found)
+    try:
+        made = tuple(
+            Block(
+                str(one["kind"]), index(one["start"]), index(one["end"]), tuple(map(str, one["heading_path"])),
+                index(one["level"]), None if one.get("header") is None else Span(*map(index, one["header"])),
+            )
+            for one in blocks
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"document {document.id!r}: its blocks hold what they should not: {error!r}") from error
+    at = 0
+    for block in made:
+        if not at <= block.start < block.end <= len(document.text):
+            raise InputError(f"document {document.id!r}: its blocks are not sorted spans of its text")
+        at = block.end
+    return dataclasses.replace(document, blocks=made)
 
 
 def whole_characters(text: str) -> str:

@@ -1,27 +1,49 @@
-"""The only place where stages meet. Reads top to bottom: parse, chunk, link, score."""
+"""The only place where stages meet. Reads top to bottom: parse, debate or chunk, link, score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
+from math import inf, isnan
 from operator import index
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from qchunker.chunking import CHUNKERS, Chunker
+from qchunker.chunking.assemble import assemble
 from qchunker.chunking.links import link_exceptions
-from qchunker.config import ChunkingConfig, ScoringConfig
+from qchunker.chunking.packing import Piece
+from qchunker.chunking.sizes import Measure
+from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, ScoringConfig, SegmentationConfig
+from qchunker.debate.offline.completer import complete as complete_chunk
+from qchunker.debate.offline.reviewer import review as review_chunks
+from qchunker.debate.offline.segmenter import Boundary, Segmentation, sizes_for
+from qchunker.debate.workflow import debate
 from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
 from qchunker.inputs import BadInput, FileInput, Input, TextInput
 from qchunker.models.causal_lm import CausalLM
-from qchunker.models.load import FETCHABLE, Models, is_mostly_chinese, is_present, load_models
+from qchunker.models.embedder import Embedder
+from qchunker.models.load import (
+    FETCHABLE,
+    Models,
+    choose_lm,
+    default_embedder,
+    is_mostly_chinese,
+    is_present,
+    load_models,
+    shared_lm,
+)
 from qchunker.parsing import parse_source, parse_string
 from qchunker.scoring.chunkscore import Score, score_partitions
 from qchunker.scoring.logical_independence import Progress
-from qchunker.types import ChunkScore, Document, Partition, Source, Span
+from qchunker.types import ChunkScore, Document, Partition, Review, Source, Span
 from qchunker.version import __version__
+
+DEBATE = "qchunker"
+"""The method that runs the whole debate."""
 
 
 class Failure(NamedTuple):
@@ -48,26 +70,124 @@ def parse(source: str | Path | Source, *, media_type: str | None = None, selecto
     return parse_source(source, media_type=media_type, selector=selector)
 
 
-def chunk(document: Document, method: str | Chunker = "structure", config: ChunkingConfig | None = None) -> Partition:
+def chunk(
+    document: Document,
+    method: str | Chunker = DEBATE,
+    config: ChunkingConfig | None = None,
+    debate_config: DebateConfig | None = None,
+    models: Models | None = None,
+) -> Partition:
     """Cut a document into chunks that cover every non-space character exactly once.
 
     Args:
         document: from ``parse`` or ``from_text``.
-        method: a key of ``CHUNKERS``, or a function from document and config to partition.
+        method: ``qchunker`` for the whole debate, a key of ``CHUNKERS``, or a function from document and config to
+            partition.
         config: sizes and overlap.
+        debate_config: evidence for cuts and limits of completion, for ``qchunker``.
+        models: for ``qchunker``: the embedder for evidence, and the language model where the objective needs one. By
+            default the encoder that is part of this package.
 
     Raises:
         ConfigError: if the method is unknown, or is a function that loses or repeats text.
+        MissingModelError: if the objective needs a model that is not on this machine.
     """
-    if isinstance(method, str):
-        if method not in CHUNKERS:
-            raise ConfigError("method", f"unknown method {method!r}", hint=f"known: {', '.join(CHUNKERS)}")
-        method = CHUNKERS[method]
-    elif not callable(method):
-        raise ConfigError("method", f"must be a name or a function, got {method!r}")
-    partition = method(document, config or ChunkingConfig())
+    config = config or ChunkingConfig()
+    if method == DEBATE:
+        partition = _debated(document, config, debate_config or DebateConfig(), models)
+    else:
+        partition = _chunker(method)(document, config)
     _check_lossless(partition)
     return link_exceptions(partition)
+
+
+def _chunker(method: str | Chunker) -> Chunker:
+    if isinstance(method, str):
+        if method not in CHUNKERS:
+            known = ", ".join((DEBATE, *CHUNKERS))
+            raise ConfigError("method", f"unknown method {method!r}", hint=f"known: {known}")
+        return CHUNKERS[method]
+    if not callable(method):
+        raise ConfigError("method", f"must be a name or a function, got {method!r}")
+    return method
+
+
+def _debated(document: Document, config: ChunkingConfig, how: DebateConfig, models: Models | None) -> Partition:
+    sizes = sizes_for(config, chinese=is_mostly_chinese(document.text))
+    embedder = models.embedder if models is not None else default_embedder()
+    return debate(document, sizes, how, embedder, _chooser(document, how.segmentation, models, embedder))
+
+
+def _chooser(
+    document: Document, how: SegmentationConfig, models: Models | None, embedder: Embedder
+) -> Callable[[list[Partition]], Partition]:
+    """What takes one of several partitions by the objective; a language model is loaded only where it needs one."""
+
+    def choose(partitions: list[Partition]) -> Partition:
+        if how.objective == "evidence":
+            return partitions[0]  # the first is the best by evidence
+        lm = models.lm if models is not None and models.lm is not None else shared_lm(choose_lm(document.text))
+        is_raw = how.objective == "chunkscore"
+        config = ScoringConfig(draws=0 if is_raw else ScoringConfig().draws, seed=how.seed)
+        scores = score_all(document, partitions, Models(embedder, lm), config)
+        values = [one.value if is_raw else one.corrected for one in scores]
+        return max(zip(values, partitions, strict=True), key=lambda pair: _rank(pair[0]))[1]
+
+    return choose
+
+
+def explain_cuts(
+    partition: Partition,
+    config: ChunkingConfig | None = None,
+    debate_config: DebateConfig | None = None,
+    models: Models | None = None,
+) -> list[Boundary]:
+    """The evidence for every possible cut of a document that ``qchunker`` chunked; arguments as for ``chunk``."""
+    document = partition.document
+    sizes = sizes_for(config or ChunkingConfig(), chinese=is_mostly_chinese(document.text))
+    embedder = models.embedder if models is not None else default_embedder()
+    return Segmentation(document, sizes, (debate_config or DebateConfig()).segmentation, embedder).explain(partition)
+
+
+def review(document: Document, partition: Partition | Sequence[tuple[int, int]]) -> list[Review]:
+    """What each chunk needs and lacks that its document states elsewhere; one review per chunk, in order.
+
+    Args:
+        document: that was cut.
+        partition: from ``chunk``, or (start, end) pairs from any other tool.
+
+    Raises:
+        InputError: if a span is outside the document.
+    """
+    spans = partition.spans if isinstance(partition, Partition) else _spans(partition)
+    for span in spans:
+        if not 0 <= span.start < span.end <= len(document.text):
+            raise InputError(f"the span {span.start}-{span.end} is outside the document")
+    return review_chunks(document, spans)
+
+
+def complete(
+    document: Document, partition: Partition | Sequence[tuple[int, int]], config: CompletionConfig | None = None
+) -> Partition:
+    """The chunks with what they lack, traceably added; arguments and errors as for ``review``.
+
+    Chunks of other tools get heading path, page and embedded text as well.
+    """
+    reviews = review(document, partition)
+    if not isinstance(partition, Partition):
+        sizes = ChunkingConfig(target_chars=max(1, len(document.text)), overlap_ratio=0)
+        pieces = [Piece(*span, "block") for span in _spans(partition)]
+        partition = assemble(document, pieces, sizes, Measure.of_config(sizes), "spans")
+    chunks = [
+        complete_chunk(piece, found, config or CompletionConfig())
+        for piece, found in zip(partition.chunks, reviews, strict=True)
+    ]
+    return link_exceptions(replace(partition, chunks=tuple(chunks)))
+
+
+def _rank(value: float) -> float:
+    """A number that does not exist is less than any that does."""
+    return -inf if isnan(value) else value
 
 
 def _check_lossless(partition: Partition) -> None:
@@ -117,9 +237,11 @@ def _read(name: str, path: Path) -> Source:
 
 def chunk_all(
     inputs: Iterable[Input],
-    method: str = "structure",
+    method: str = DEBATE,
     config: ChunkingConfig | None = None,
+    debate_config: DebateConfig | None = None,
     *,
+    models: Models | None = None,
     selector: str | None = None,
     jobs: int = 1,
 ) -> Iterator[Partition | Failure]:
@@ -131,7 +253,7 @@ def chunk_all(
 
     def work(item: Input) -> Partition | Failure:
         try:
-            return chunk(parse_input(item, selector=selector), method, config)
+            return chunk(parse_input(item, selector=selector), method, config, debate_config, models)
         except InputError as error:
             if isinstance(error, ConfigError):
                 raise

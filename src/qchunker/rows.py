@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from qchunker.debate.offline.segmenter import Boundary
 from qchunker.errors import ConfigError, InputError, MissingExtraError, OutputError
-from qchunker.types import Chunk, Document, Partition, Span
+from qchunker.types import Chunk, Document, Partition, Review, Span
 
 Row = dict[str, Any]
+_SHOWN_CHARS = 40
 Writer = Callable[[Sequence[Row]], None]
 
 
@@ -38,9 +40,18 @@ def _chunk_row(chunk: Chunk, partition: Partition) -> Row:
         "cut": chunk.cut,
         "lead_in": list(chunk.lead_in) if chunk.lead_in is not None else None,
         "context": _pairs(chunk.context),
-        "question": None,
-        "completed_text": None,
-        "added": [],
+        "question": chunk.question,
+        "completed_text": chunk.completed_text,
+        "added": [
+            {
+                "text": one.text,
+                "kind": one.kind,
+                "evidence": _pairs(one.evidence),
+                "at": one.at,
+                "is_embedded": one.is_embedded,
+            }
+            for one in chunk.added
+        ],
         "links": [
             {"kind": link.kind, "target": link.target, "evidence": _pairs(link.evidence)} for link in chunk.links
         ],
@@ -49,6 +60,35 @@ def _chunk_row(chunk: Chunk, partition: Partition) -> Row:
         "method": partition.method,
         "signature": partition.signature,
     }
+
+
+def review_rows(document: Document, reviews: Sequence[Review]) -> list[Row]:
+    """One row per chunk: what it lacks, and where its document says it."""
+    return [
+        {
+            "doc_id": document.id,
+            "start": one.start,
+            "end": one.end,
+            "needs_completion": one.needs_completion,
+            "missing": [
+                {"kind": gap.kind, "surface": list(gap.surface), "text": gap.text, "evidence": _pairs(gap.evidence),
+                 "necessity": gap.necessity}
+                for gap in one.missing
+            ],
+        }
+        for one in reviews
+    ]  # fmt: skip
+
+
+def boundary_rows(partition: Partition, boundaries: Sequence[Boundary]) -> list[Row]:
+    """One row per possible cut: where it is, whether a chunk starts there, and the weighted evidence."""
+    text, doc_id = partition.document.text, partition.document.id
+    return [
+        {"doc_id": doc_id, "start": one.start, "is_cut": one.is_cut, "total": round(one.total, 4)}
+        | {name: round(value, 4) for name, value in one.evidence.items()}
+        | {"after": " ".join(text[one.start : one.start + _SHOWN_CHARS].split())}
+        for one in boundaries
+    ]
 
 
 def document_row(document: Document) -> Row:
@@ -66,6 +106,7 @@ def document_row(document: Document) -> Row:
                 "end": block.end,
                 "heading_path": list(block.heading_path),
                 "level": block.level,
+                "header": list(block.header) if block.header is not None else None,
                 "page": document.page_at(block.start),
             }
             for block in document.blocks
@@ -200,7 +241,9 @@ def _open_parquet(path: str) -> Iterator[Writer]:
     pair = pyarrow.list_(pyarrow.int64())
     text, texts, pairs = pyarrow.string(), pyarrow.list_(pyarrow.string()), pyarrow.list_(pair)
     link = pyarrow.struct([("kind", text), ("target", text), ("evidence", pairs)])
-    added = pyarrow.struct([("text", text), ("kind", text), ("evidence", pairs)])
+    added = pyarrow.struct(
+        [("text", text), ("kind", text), ("evidence", pairs), ("at", pyarrow.int64()), ("is_embedded", pyarrow.bool_())]
+    )
     special = {
         "start": pyarrow.int64(), "end": pyarrow.int64(), "page": pyarrow.int64(), "heading_path": texts,
         "lead_in": pair, "context": pairs, "links": pyarrow.list_(link), "added": pyarrow.list_(added),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from operator import itemgetter
@@ -194,12 +194,14 @@ class Addition(NamedTuple):
         kind: of the gap that they fill.
         evidence: spans outside the chunk that hold every added word but those of a fixed list of connectives.
         at: where they stand, as a position of the document's text; the start of the chunk for what comes first.
+        is_embedded: whether the embedded text has them too.
     """
 
     text: str
     kind: str
     evidence: tuple[Span, ...]
     at: int
+    is_embedded: bool = True
 
 
 class Link(NamedTuple):
@@ -222,6 +224,8 @@ class Chunk:
     before, ``context`` the header rows that this part lacks; both are spans outside the chunk,
     and only ``embedding_text`` contains them. ``cut`` tells why the chunk starts here, ``oversize`` why
     it is longer than allowed. ``embedded_path`` is the part of the heading path that lies outside the chunk.
+    ``question`` is what the chunk answers, ``added`` what completion adds, in order of position; the text itself never
+    changes.
     """
 
     document: Document = field(repr=False)
@@ -236,6 +240,8 @@ class Chunk:
     oversize: str | None = None
     links: tuple[Link, ...] = ()
     embedded_path: tuple[str, ...] = ()
+    question: str | None = None
+    added: tuple[Addition, ...] = ()
 
     @property
     def id(self) -> str:
@@ -247,15 +253,29 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """What is embedded and indexed: headings above, repeated header, lead-in and body.
+        """What is embedded and indexed: headings above, repeated header, lead-in and body with what completion adds.
 
         Headings inside the chunk are not repeated, and page furniture is left out.
         """
         start = self.lead_in.start if self.lead_in is not None else self.start
+        embedded = [addition for addition in self.added if addition.is_embedded]
+        woven = {span for addition in embedded for span in addition.evidence}
         parts = [" > ".join(self.embedded_path)] if self.embedded_path else []
-        parts.extend(self.document.text[begin:end] for begin, end in self.context)
-        parts.append(self.document.without_furniture(start, self.end))
+        parts.extend(self.document.text[begin:end] for begin, end in self.context if (begin, end) not in woven)
+        parts.append(self._with(embedded, start))
         return "\n".join(parts)
+
+    @property
+    def completed_text(self) -> str | None:
+        """The text with everything that completion adds; None where it adds nothing."""
+        return self._with(self.added, self.start) if self.added else None
+
+    def _with(self, additions: Sequence[Addition], start: int) -> str:
+        parts = []
+        for addition in additions:
+            parts += [self.document.without_furniture(start, addition.at), addition.text]
+            start = addition.at
+        return "".join([*parts, self.document.without_furniture(start, self.end)])
 
     def replace(self, **changes: Any) -> Chunk:
         """A copy with some fields changed."""

@@ -207,6 +207,16 @@ def test_links_jump_also_out_of_a_filter(open_page: Open) -> None:
     assert selected(page).startswith("2")
 
 
+def test_evidence_leads_to_its_chunk(open_page: Open) -> None:
+    page = open_page()
+    page.keyboard.press("n")
+    page.keyboard.press("j")
+    page.locator("#detail .place").first.click()
+    assert page.locator(".chunk.selected").count() == 1
+    page.keyboard.press("k")
+    assert selected(page)[:1].isdigit()
+
+
 def test_filters_and_histogram(open_page: Open) -> None:
     page = open_page()
     page.locator("#filters button", has_text="in no chunk").click()

@@ -111,7 +111,7 @@ def test_a_bad_file_does_not_stop_the_others(folder: Path) -> None:
         (["chunk", "x.md", "-o", "out.docx"], 2, b"unknown ending"),
         (["chunk", "x.html", "--selector", "p:::"], 1, b"not a CSS selector"),
         (["chunk", "x.html", "--selector", ".none"], 1, b"matches nothing"),
-        (["view", "x.md"], 2, b"not JSON lines"),
+        (["view", "x.md"], 2, b"x.md:1: not JSON"),
         (["view", "missing.jsonl"], 2, b"cannot be read"),
         (["nonsense"], 2, b"No such command"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LIMIT_CHARS = 1400
+LIMIT_CHARS = {"en": 1000, "zh": 360}
 SOURCES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_file() and path.suffix not in ("", ".py"))
 
 Row = dict[str, Any]
@@ -46,10 +47,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def chunks(folder: Path) -> dict[str, list[Row]]:
     """File name -> its chunks."""
+    return _by_file(folder / "chunks.jsonl")
+
+
+def _by_file(path: Path) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
-    for row in read(folder / "chunks.jsonl"):
+    for row in read(path):
         found[Path(row["source"]).name].append(row)
     return found
+
+
+@pytest.fixture(scope="module")
+def sections(folder: Path) -> dict[str, list[Row]]:
+    """The chunks that follow the headings."""
+    done = qchunker(folder, "chunk", "examples", "-o", "sections.jsonl", "--method", "structure")
+    assert done.returncode == 0, done.stderr
+    return _by_file(folder / "sections.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +99,36 @@ def test_the_text_of_text_formats_is_the_file(name: str, texts: dict[str, str]) 
 def test_what_is_embedded_is_within_the_limit(name: str, chunks: dict[str, list[Row]]) -> None:
     for row in chunks[name]:
         assert row["oversize"] is None
-        assert len(row["embedding_text"]) <= LIMIT_CHARS
-        assert row["text"] in row["embedding_text"]
+        assert len(row["embedding_text"]) <= LIMIT_CHARS["zh" if ".zh." in name else "en"]
+        embedded = row["embedding_text"]
+        for addition in row["added"]:
+            if addition["is_embedded"]:
+                assert addition["text"] in embedded
+                embedded = embedded.replace(addition["text"], "", 1)
+        assert row["text"] in embedded
+
+
+def test_what_is_added_stands_elsewhere_in_the_document(chunks: dict[str, list[Row]], texts: dict[str, str]) -> None:
+    completed = [(name, row) for name, rows in chunks.items() for row in rows if row["added"]]
+    assert len({name for name, _ in completed}) > 3
+    for name, row in completed:
+        text = row["completed_text"]
+        for addition in row["added"]:
+            text = text.replace(addition["text"], "", 1)
+            assert all(end <= row["start"] or start >= row["end"] for start, end in addition["evidence"])
+            said = _letters("".join(texts[name][start:end] for start, end in addition["evidence"]))
+            words = re.sub(r"^\s*[【\[][^：:]+[：:]", "", addition["text"])
+            assert all(_letters(part) in said for part in re.split("; |；", words)), addition
+        assert text == row["text"]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W", "", text)
+
+
+def test_every_chunk_has_its_question(chunks: dict[str, list[Row]]) -> None:
+    for name, rows in chunks.items():
+        assert all(row["question"].strip() for row in rows), name
 
 
 @pytest.mark.parametrize(
@@ -100,10 +141,10 @@ def test_what_is_embedded_is_within_the_limit(name: str, chunks: dict[str, list[
     ],
 )
 def test_rules_and_exceptions_are_linked_both_ways(
-    name: str, rule: str, exception: str, words: str, chunks: dict[str, list[Row]], texts: dict[str, str]
+    name: str, rule: str, exception: str, words: str, sections: dict[str, list[Row]], texts: dict[str, str]
 ) -> None:
-    ruling = next(row for row in chunks[name] if rule in row["text"])
-    limiting = next(row for row in chunks[name] if exception in row["text"])
+    ruling = next(row for row in sections[name] if rule in row["text"])
+    limiting = next(row for row in sections[name] if exception in row["text"])
     for row, kind, target in ((limiting, "limits", ruling), (ruling, "limited_by", limiting)):
         evidence = [
             texts[name][start:end]

@@ -167,7 +167,7 @@ def test_e1_one_chunk_is_unscorable_with_a_reason() -> None:
         assert_no_number(result)
         assert isinstance(models.lm, UnigramLM)
         assert models.lm.tokens_read == 0  # and nothing is read for it
-    partition = qchunker.chunk(document())
+    partition = qchunker.chunk(document(), "structure")
     assert len(partition.chunks) == 1
     assert qchunker.score(document(), partition, fake_models()).reason is not None
 
@@ -240,7 +240,7 @@ def test_e10_overlap_lowers_dispersion_and_is_refused() -> None:
 def test_e10_a_partition_with_overlap_in_its_index_text_is_scored_without_it() -> None:
     text = " ".join([PUMPS] * 4)
     config = ChunkingConfig(target_chars=100, min_chars=0, overlap_ratio=0.6)
-    partition = qchunker.chunk(document(text), config=config)
+    partition = qchunker.chunk(document(text), "structure", config)
     assert any(chunk.lead_in for chunk in partition.chunks)
     result = qchunker.score(document(text), partition, fake_models(), RAW)
     plain = qchunker.score(document(text), [(chunk.start, chunk.end) for chunk in partition.chunks], fake_models(), RAW)

@@ -27,7 +27,7 @@ EXCEPTION_NAMED_BY_THE_RULE = [
 def _linked(rule: str, exception: str) -> tuple[list[tuple[str, int]], list[str]]:
     text = f"{rule}\n\n{exception}\n"
     target = max(len(rule), len(exception)) + 1
-    partition = chunk(from_text(text), config=ChunkingConfig(target_chars=target, min_chars=0, overlap_ratio=0))
+    partition = chunk(from_text(text), "structure", ChunkingConfig(target_chars=target, min_chars=0, overlap_ratio=0))
     starts = {piece.id: piece.start for piece in partition.chunks}
     links = [(link.kind, piece.start, starts[link.target]) for piece in partition.chunks for link in piece.links]
     quotes = [text[a:b] for piece in partition.chunks for link in piece.links for a, b in link.evidence]
@@ -66,7 +66,7 @@ def test_a_mention_is_no_limit(one: str, other: str) -> None:
 
 
 def test_no_link_inside_one_chunk() -> None:
-    partition = chunk(from_text("8.3 Either may end it.\n\n8.4 Clause 8.3 does not apply at sea.\n"))
+    partition = chunk(from_text("8.3 Either may end it.\n\n8.4 Clause 8.3 does not apply at sea.\n"), "structure")
     assert len(partition.chunks) == 1
     assert partition.chunks[0].links == ()
 
@@ -74,7 +74,7 @@ def test_no_link_inside_one_chunk() -> None:
 def test_of_two_clauses_with_one_number_the_nearest_before_is_meant() -> None:
     filler = "The parties keep records of all deliveries and show them to each other on request. " * 2
     text = f"8.3 First rule.\n\n{filler}\n\n8.3 Second rule.\n\n{filler}\n\n8.4 Clause 8.3 does not apply at sea.\n"
-    partition = chunk(from_text(text), config=ChunkingConfig(target_chars=100, min_chars=0, overlap_ratio=0))
+    partition = chunk(from_text(text), "structure", ChunkingConfig(target_chars=100, min_chars=0, overlap_ratio=0))
     target = next(link.target for piece in partition.chunks for link in piece.links if link.kind == "limits")
     assert "Second rule" in next(piece.text for piece in partition.chunks if piece.id == target)
 
@@ -85,7 +85,7 @@ def test_a_sentence_that_begins_with_a_reference_is_not_that_clause() -> None:
         "Article 3 Force majeure\n\nArticle 2 shall not apply in case of force majeure.\n\n"
         "Article 4 Liability\n\nExcept as provided in Article 2, the supplier pays no damages.\n"
     )
-    partition = chunk(from_text(text), config=ChunkingConfig(min_chars=0))
+    partition = chunk(from_text(text), "structure", ChunkingConfig(min_chars=0))
     links = {(piece.heading_path[-1][:9], link.kind, link.target) for piece in partition.chunks for link in piece.links}
     penalty = partition.chunks[0].id
     assert {(name, kind) for name, kind, target in links if target == penalty} == {
@@ -99,12 +99,12 @@ def test_a_number_of_another_document_is_no_reference(reference: str) -> None:
     text = (
         f"2.3 Keep the pump dry at all times.\n\n2.4 Subject to the exceptions in {reference}, the pump is kept dry.\n"
     )
-    partition = chunk(from_text(text), config=ChunkingConfig(target_chars=80, min_chars=0, overlap_ratio=0))
+    partition = chunk(from_text(text), "structure", ChunkingConfig(target_chars=80, min_chars=0, overlap_ratio=0))
     assert len(partition.chunks) == 2
     assert not any(piece.links for piece in partition.chunks)
 
 
 def test_an_exception_around_an_article_is_found() -> None:
     text = "第二条 供方应当在十日内交货，并提供合格证明。\n\n第四条 除本合同第二条规定的情形外，需方应当按期付款。\n"
-    partition = chunk(from_text(text), config=ChunkingConfig(min_chars=0))
+    partition = chunk(from_text(text), "structure", ChunkingConfig(min_chars=0))
     assert [link.kind for link in partition.chunks[1].links] == ["limited_by"]

@@ -44,7 +44,8 @@ def test_a_counter_must_count(counter: object) -> None:
     [
         {"target_chars": 0},
         {"target_chars": -5},
-        {"max_chars": 5},
+        {"max_chars": 0},
+        {"max_chars": 5, "target_chars": 10},
         {"min_chars": -1},
         {"overlap_ratio": 1.0},
         {"overlap_ratio": -0.1},

@@ -30,6 +30,26 @@ def test_wiki_headings_nest_by_their_marks() -> None:
     assert headings(document) == [("Valves",), ("Valves", "Relief"), ("Valves", "Storage")]
 
 
+def test_wiki_headings_need_no_blank_lines() -> None:
+    document = from_text(f" = Valves = \n {BODY}\n = = Relief = = \n {BODY}\n {BODY}\n = = = Springs = = = \n {BODY}\n")
+    assert headings(document) == [("Valves",), ("Valves", "Relief"), ("Valves", "Relief", "Springs")]
+    assert [block.kind for block in document.blocks].count("paragraph") >= 3
+
+
+@pytest.mark.parametrize("line", ["x = y", "a == b", "= 5 apples", "== not closed", "total ===== 12"])
+def test_signs_of_equality_make_no_heading(line: str) -> None:
+    document = from_text(f"{BODY}\n{line}\n{BODY}\n")
+    assert headings(document) == []
+
+
+@pytest.mark.parametrize(
+    "turn", ["AUDIENCE: Booo —", "SPEAKER: (Laughs.)", "(Cross-talk.)", "Q: And then?", "主持人：（笑）"]
+)
+def test_turns_of_a_conversation_are_no_headings(turn: str) -> None:
+    document = from_text(f"{BODY}\n\n{turn}\n\n{BODY}\n\n{turn}\n\n{BODY}\n")
+    assert headings(document) == []
+
+
 def test_the_title_of_a_document_stands_above_its_chapters() -> None:
     document = from_text(f"Supply Agreement\n\nChapter 1 Scope\n\n{BODY}\n\n第二章 储存\n\n{BODY}\n")
     assert headings(document)[1:] == [("Supply Agreement", "Chapter 1 Scope"), ("Supply Agreement", "第二章 储存")]

@@ -152,11 +152,26 @@ def test_evidence_is_quoted_and_unknown_fields_are_kept() -> None:
         page=0,
     )
     entry = only_document("abcdefghi", row)["chunks"][0]
-    assert entry["links"] == [{"kind": "limits", "target": "d:3-9", "evidence": ["ab"]}]
+    assert entry["links"] == [{"kind": "limits", "target": "d:3-9", "evidence": ["ab"], "places": [0]}]
     assert entry["added"][0]["evidence"] == ["de", "i"]
+    assert "diff" not in entry
     assert entry["more"] == {"score": "0.5"}
     assert entry["page"] == "0"
     assert set(entry["flags"]) == {"linked", "completed"}
+
+
+def test_a_completion_is_shown_as_a_difference_with_the_places_of_its_evidence() -> None:
+    added = [
+        {"text": " (X)", "kind": "definition", "evidence": [[7, 8]], "at": 2},
+        {"text": "!", "evidence": [[4, 5]], "at": 3},
+    ]
+    rows = [chunk(0, 3, added=added, completed_text="ab (X)c!"), chunk(3, 6), chunk(6, 9)]
+    entry = only_document("abcdefghi", *rows)["chunks"][0]
+    assert entry["diff"] == ["ab", " (X)", "c", "!", ""]
+    assert [item["places"] for item in entry["added"]] == [[2], [1]]
+    for broken in ({"completed_text": "other"}, {"added": [{"text": "!", "at": 9}]}, {"added": [{"text": 3, "at": 1}]}):
+        other = only_document("abcdefghi", rows[0] | broken)["chunks"][0]
+        assert "diff" not in other
 
 
 def test_flags_name_what_is_wrong() -> None:

@@ -86,6 +86,8 @@ def test_no_control_character_reaches_the_terminal() -> None:
             heading_path=[bad],
             chunk_id=bad,
             links=[{"kind": bad, "target": "t\x1b"}],
+            question=bad,
+            added=[{"text": bad, "kind": bad}],
         )
     ]
     output = printed(bad, *rows)
@@ -139,3 +141,9 @@ def test_no_chunks() -> None:
     output = printed("abc")
     assert "0 chunks" in output
     assert output.endswith("no chunks\n")
+
+
+def test_the_question_and_what_is_added_are_shown() -> None:
+    output = printed("abc", chunk(0, 3, question="What is abc?", added=[{"text": " (X)", "kind": "time_or_place"}]))
+    assert "answers: What is abc?" in output
+    assert "+ time or place: (X)" in output

@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 
 from qchunker.cli.chunk import chunk, lint_command
+from qchunker.cli.complete import complete, review
 from qchunker.cli.models import models
 from qchunker.cli.score import compare, score
 from qchunker.cli.terminal import MISSING, WRONG_USAGE, errors, report
@@ -54,5 +55,5 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-for command in (chunk, lint_command, view, score, compare, models):
+for command in (chunk, review, complete, lint_command, view, score, compare, models):
     cli.add_command(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,12 +17,14 @@ from rich.table import Table
 
 from qchunker.chunking import CHUNKERS
 from qchunker.cli.terminal import count, errors, finish, maybe_rows, shown
-from qchunker.config import ChunkingConfig
+from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
+from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.errors import ConfigError, InputError
 from qchunker.inputs import Input, expand_paths, read_jsonl
 from qchunker.lint import lint
-from qchunker.pipeline import Failure, chunk_all, parse_input
-from qchunker.rows import chunk_rows, document_row, open_rows
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, load_models
+from qchunker.pipeline import DEBATE, Failure, chunk_all, explain_cuts, parse_input
+from qchunker.rows import boundary_rows, chunk_rows, document_row, open_rows
 from qchunker.types import Document, Note, Partition, Source
 
 _SHOWN_FINDINGS = 3
@@ -31,18 +34,56 @@ def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that decide how large chunks are."""
     default = ChunkingConfig()
     for option in (
-        click.option("--target-chars", type=int, default=default.target_chars, show_default=True,
-                     help="Size that chunks aim at (tokens with --tokenizer)."),
+        click.option("--target-chars", type=int,
+                     help="Size that chunks aim at (tokens with --tokenizer).  "
+                          f"[default: qchunker {TARGET_CHARS}, Chinese {TARGET_CHARS_ZH}; others {default.target}]"),
         click.option("--max-chars", type=int, help="Hard limit of the embedded text.  [default: twice the target]"),
         click.option("--min-chars", type=int, default=default.min_chars, show_default=True,
                      help="Shorter pieces are joined to a neighbour."),
-        click.option("--overlap", type=float, default=default.overlap_ratio, show_default=True,
-                     help="Share of the target repeated from the text before."),
+        click.option("--overlap", type=float,
+                     help="Share of the target repeated from the text before.  "
+                          f"[default: qchunker 0, others {default.overlap:g}]"),
         click.option("--tokenizer", help="Count tokens: tiktoken:NAME or hf:NAME_OR_PATH."),
-        click.option("--merge-headings", is_flag=True, help="Let small sections share a chunk."),
+        click.option("--merge-headings", is_flag=True, help="Let small sections share a chunk (method structure)."),
     ):  # fmt: skip
         command = option(command)
     return command
+
+
+def _debate(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of the qchunker method."""
+    default = SegmentationConfig()
+    for option in (
+        click.option("--no-complete", is_flag=True, help="Cut only; add nothing to the chunks."),
+        click.option("--paths", "n_paths", type=int, default=default.paths, show_default=True,
+                     help="Partitions drawn, of which the objective takes one."),
+        click.option("--objective", type=click.Choice(OBJECTIVES), default=default.objective, show_default=True,
+                     help="What chooses among the drawn partitions."),
+        click.option("--seed", type=int, default=default.seed, show_default=True, help="Of the drawn partitions."),
+        click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True,
+                     help="For evidence from meaning; see qchunker models list."),
+        click.option("--lm", default=DEFAULT_LM, show_default=True,
+                     help="Language model of the chunkscore objectives."),
+        click.option("--explain", metavar="FILE.jsonl", help="Also write the evidence for every possible cut."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _debate_config(settings: dict[str, Any]) -> DebateConfig:
+    segmentation = SegmentationConfig(
+        paths=settings.pop("n_paths"), objective=settings.pop("objective"), seed=settings.pop("seed")
+    )
+    return DebateConfig(segmentation, None if settings.pop("no_complete") else CompletionConfig())
+
+
+def _models(settings: dict[str, Any], objective: str) -> Models | None:
+    """The models that were named; None for those that the library takes by itself."""
+    embedder, lm, key = settings.pop("embedder"), settings.pop("lm"), os.environ.get("QCHUNKER_API_KEY")
+    needs_lm = objective != "evidence" and lm != DEFAULT_LM
+    if embedder == DEFAULT_EMBEDDER and not needs_lm:
+        return None
+    return load_models(embedder, lm if needs_lm else NO_LM, api_key=key)
 
 
 def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,28 +103,44 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 @_inputs
 @click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
 @click.option("--documents", metavar="FILE.jsonl", help="Also write the texts that spans point into.")
-@click.option("--method", type=click.Choice(list(CHUNKERS)), default="structure", show_default=True)
+@click.option("--method", type=click.Choice([DEBATE, *CHUNKERS]), default=DEBATE, show_default=True)
 @_sizes
+@_debate
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Files in work at once.")
 def chunk(
     paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None,
-    documents: str | None, method: str, jobs: int, **sizes: Any,
+    documents: str | None, explain: str | None, method: str, jobs: int, **settings: Any,
 ) -> None:  # fmt: skip
     """Chunk files, folders, patterns, or - for standard input."""
-    if output is not None and output == documents:
-        raise ConfigError("documents", "is the same file as the output")
-    inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
+    named = [path for path in (output, documents, explain) if path not in (None, "-")]
+    if len({os.path.realpath(str(path)) for path in named}) < len(named):
+        raise ConfigError("documents", "two outputs are the same file")
+    if explain is not None and method != DEBATE:
+        raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
+    inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
+    how, models = _debate_config(settings), _models(settings, objective)
+    config = _config(settings)
     failures: list[Failure] = []
-    n_chunks = 0
-    with open_rows(output, sys.stdout) as write, maybe_rows(documents) as write_document:
-        done = chunk_all(_progress(inputs, "chunking"), method, config, selector=selector, jobs=jobs)
+    n_chunks = n_completed = 0
+    with (
+        open_rows(output, sys.stdout) as write,
+        maybe_rows(documents) as write_document,
+        maybe_rows(explain, "explain") as write_cuts,
+    ):
+        done = chunk_all(
+            _progress(inputs, "chunking"), method, config, how, models=models, selector=selector, jobs=jobs
+        )
         for partition in _kept(done, failures):
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
+            if explain is not None:
+                write_cuts(boundary_rows(partition, explain_cuts(partition, config, how, models)))
             n_chunks += len(partition.chunks)
+            n_completed += sum(bool(chunk.added) for chunk in partition.chunks)
     if output not in (None, "-"):
         errors.print(
-            f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}",
+            f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
+            + (f"; {n_completed} completed" if n_completed else ""),
             soft_wrap=True,
         )
     finish(len(inputs), failures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
@@ -118,6 +119,18 @@ def load_models(
     name = choose_lm(text) if lm == DEFAULT_LM else lm
     loaded = None if name is None or name == NO_LM else CachedCausalLM(load_lm(name, api_key=api_key), cache)
     return Models(CachedEmbedder(load_embedder(embedder, api_key=api_key), cache), loaded)
+
+
+@functools.cache
+def default_embedder() -> Embedder:
+    """The encoder that is part of this package; one for the whole process."""
+    return load_embedder(DEFAULT_EMBEDDER)
+
+
+@functools.cache
+def shared_lm(name: str) -> CausalLM:
+    """A language model by name that remembers its results; one for the whole process."""
+    return CachedCausalLM(load_lm(name), default_cache())
 
 
 def default_cache() -> ResultCache:

@@ -112,7 +112,8 @@ _CALL = re.compile(r"\w\([^)]*\)|\w_\w|%\w+%")
 _NUMBER = re.compile(r"(?:^|\s)[-+]?[0-9][0-9.,:/]*(?=\s|$)")
 _KEY_VALUE = re.compile(r"：|©|:\s+[a-z0-9]|:[^,]*,")
 _DIALOGUE = re.compile(
-    r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
+    r"^\s*[\"“”「『‘'—–-]|[：:]\s*[\"“「『]|[：:]\s*[(（][^()（）]*[)）]\s*$|[—–]\s*$|^\s*[(（][^()（）]*[)）]\s*$|"
+    r"(?:\b(?:said|says|asked|replied|answered)|[说说道问问答])\s*[：:]\s*$"
 )
 _LIST_ITEM = re.compile(
     rf"{_SP}*(?:[-*+•·‣●○■□▪–]{_SP}|[（(]?[0-9０-９]{{1,3}}[)）]|[（(]?[a-zA-Z][)）]{_SP}|[①-⑳]|[ivx]+[.)]{_SP}|[a-z]\.{_SP})"

@@ -99,6 +99,8 @@ def _run_in(line: Line, found: Numbering) -> list[Draft]:
 
 def many_lines(run: list[Line]) -> list[Draft]:
     """Drafts of a run: headings, list items and clauses inside it open blocks of their own."""
+    if any("=" in line.text and _WIKI.match(line.text) for line in run):
+        return _around_wiki_headings(run)
     found = headings.numbering(run[0].text) if len(run) == 2 else None
     if found is not None and headings.wrapped_title(run[0].text, run[1].text, found):
         return [_heading(run, found)]
@@ -116,6 +118,23 @@ def many_lines(run: list[Line]) -> list[Draft]:
             drafts.append(Draft("paragraph", line.start, line.end))
         else:
             drafts[-1] = drafts[-1]._replace(end=line.end)
+    return drafts
+
+
+def _around_wiki_headings(run: list[Line]) -> list[Draft]:
+    """Drafts of a run in which marked headings follow the text without blank lines."""
+    drafts: list[Draft] = []
+    body: list[Line] = []
+    for line in [*run, None]:
+        is_heading = line is not None and _WIKI.match(line.text) is not None
+        if line is not None and not is_heading:
+            body.append(line)
+            continue
+        if body:
+            drafts.extend(many_lines(body) if len(body) > 1 else single_line(body[0]))
+            body = []
+        if line is not None:
+            drafts.extend(single_line(line))
     return drafts
 
 

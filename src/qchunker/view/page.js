@@ -269,8 +269,9 @@
   function chunkDetail(doc, chunk) {
     const box = (...content) => el("div", { class: "box", lang: doc.lang, tabindex: 0 }, ...content);
     const part = (title, note, ...content) => [el("h3", null, `${title} `, el("small", null, note)), ...content];
+    const place = (c) => button({ class: "place", click: () => jump(open, doc.chunks[c].section) }, `in chunk ${c + 1}`);
     const list = (items, show) => el("ul", null, items.map((item) => el("li", null, show(item),
-      item.evidence.map((quote) => el("blockquote", { lang: doc.lang }, quote)))));
+      item.evidence.map((quote, i) => el("blockquote", { lang: doc.lang }, quote, " ", place(item.places[i]))))));
     const whole = (title, [before, after]) => {
       const body = after === undefined ? "" : textOf(doc, ...chunk.p), size = codePoints(before + body + (after ?? ""));
       const added = (text) => text && el("mark", null, text);
@@ -289,9 +290,10 @@
       chunk.lead && part("Lead-in", "from the text before", box(chunk.lead)),
       chunk.context && part("Repeated header", "", ...chunk.context.map((header) => box(header))),
       chunk.question && part("Question", "", el("p", null, chunk.question)),
-      chunk.completed && whole("Completed text", chunk.completed),
+      chunk.diff ? part("Completed text", "", box(...chunk.diff.map((text, i) => i % 2 ? el("mark", null, text) : text)))
+        : chunk.completed && whole("Completed text", chunk.completed),
       chunk.added && part("Added", "with the words it rests on",
-        list(chunk.added, ({ kind, text }) => [kind, text].filter(Boolean).join(": "))),
+        list(chunk.added, ({ kind, text }) => [kind?.replaceAll("_", " "), text].filter(Boolean).join(": "))),
       chunk.stored && part("Stored text", "differs from the span", box(chunk.stored)),
     ];
   }

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from string import Template
@@ -71,6 +72,7 @@ def _document_data(document: DocumentView) -> dict[str, Any]:
             look = _compact(style=piece.style, shared=list(piece.shared_with), gap=piece.owner is None)
             pieces.append({"t": text[slice(*piece.span)], **look})
     first_piece[len(text)] = len(pieces)
+    starts = sorted((chunk.span.start, index) for index, chunk in enumerate(document.chunks))
     return {
         "id": document.id,
         "source": document.source,
@@ -80,13 +82,13 @@ def _document_data(document: DocumentView) -> dict[str, Any]:
         "pieces": pieces,
         "sections": sections,
         "chunks": [
-            _chunk_data(text, chunk) | {"p": [first_piece[chunk.span.start], first_piece[chunk.span.end]]}
+            _chunk_data(text, chunk, starts) | {"p": [first_piece[chunk.span.start], first_piece[chunk.span.end]]}
             for chunk in document.chunks
         ],
     }
 
 
-def _chunk_data(text: str, chunk: ChunkView) -> dict[str, Any]:
+def _chunk_data(text: str, chunk: ChunkView, starts: Sequence[tuple[int, int]]) -> dict[str, Any]:
     row, body = chunk.row, text[slice(*chunk.span)]
 
     def around_body(value: Any) -> list[str] | None:
@@ -103,9 +105,10 @@ def _chunk_data(text: str, chunk: ChunkView) -> dict[str, Any]:
         lead=text[slice(*chunk.lead_in)] if chunk.lead_in else None,
         context=[text[slice(*span)] for span in chunk.context],
         completed=around_body(row.get("completed_text")),
+        diff=_difference(text, chunk),
         embedding=around_body(row.get("embedding_text")),
-        added=_with_quotes(text, chunk, "added"),
-        links=_with_quotes(text, chunk, "links"),
+        added=_with_quotes(text, chunk, "added", starts),
+        links=_with_quotes(text, chunk, "links", starts),
         flags=list(chunk.flags),
         li=chunk.independence,
         stored=str(row["text"]) if "differs" in chunk.flags else None,
@@ -114,8 +117,24 @@ def _chunk_data(text: str, chunk: ChunkView) -> dict[str, Any]:
     )
 
 
-def _with_quotes(text: str, chunk: ChunkView, name: str) -> list[dict[str, Any]]:
-    """The items of one list field with their evidence spans replaced by the words they point to."""
+def _difference(text: str, chunk: ChunkView) -> list[str] | None:
+    """The completed text as pieces, each second one added; None where the row does not tell what was added where."""
+    pieces, start = [], chunk.span.start
+    for item in chunk.row.get("added") or ():
+        at, words = (item.get("at"), item.get("text")) if isinstance(item, Mapping) else (None, None)
+        if type(at) is not int or not isinstance(words, str) or not start <= at <= chunk.span.end:
+            return None
+        pieces += [text[start:at], words]
+        start = at
+    pieces.append(text[start : chunk.span.end])
+    return pieces if len(pieces) > 1 and "".join(pieces) == chunk.row.get("completed_text") else None
+
+
+def _with_quotes(text: str, chunk: ChunkView, name: str, starts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The items of one list field with their evidence spans replaced by the words they point to.
+
+    ``places`` tells for each of them the index of the chunk that begins at or before it.
+    """
     quoted = []
     for item in chunk.row.get(name) or ():
         if not isinstance(item, Mapping):
@@ -125,7 +144,8 @@ def _with_quotes(text: str, chunk: ChunkView, name: str) -> list[dict[str, Any]]
         except InputError as error:
             raise InputError(f"chunk {chunk.id}: {error.reason}") from None
         strings = {key: str(value) for key, value in item.items() if key != "evidence"}
-        quoted.append({**strings, "evidence": [text[slice(*span)] for span in spans]})
+        places = [starts[max(0, bisect_right(starts, (span.start, len(starts))) - 1)][1] for span in spans]
+        quoted.append({**strings, "evidence": [text[slice(*span)] for span in spans], "places": places})
     return quoted
 
 

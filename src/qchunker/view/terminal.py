@@ -194,6 +194,13 @@ def _explanation(
         yield Text(", ".join(flags), style="yellow")
     for link in chunk.row.get("links") or ():
         yield _link(link, document, targets)
+    if chunk.row.get("question"):
+        yield Text.assemble("answers: ", visible(str(chunk.row["question"]), one_line=True), style="green")
+    for item in chunk.row.get("added") or ():
+        if isinstance(item, Mapping) and item.get("text"):
+            kind = str(item.get("kind") or "knowledge").replace("_", " ")
+            words = visible(str(item["text"]).strip(), one_line=True)
+            yield Text.assemble("+ ", visible(kind, one_line=True), ": ", words, style="green")
 
 
 def _link(link: Row, document: DocumentView, targets: Mapping[str, tuple[DocumentView, ChunkView]]) -> Text:

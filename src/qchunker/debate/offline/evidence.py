@@ -114,7 +114,9 @@ def _window_cosines(vectors: npt.NDArray[np.float32], lengths: Numbers) -> Numbe
     before, behind = prefix[places] - prefix[first], prefix[last] - prefix[places]
     norms = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
     dots = np.einsum("ij,ij->i", before, behind)
-    return np.divide(dots, norms, out=np.ones(n), where=norms > 1e-9)
+    cosines = np.ones(n)
+    np.divide(dots, norms, out=cosines, where=norms > 1e-9)
+    return cosines
 
 
 def _standardised(values: Numbers) -> Numbers:
@@ -122,4 +124,6 @@ def _standardised(values: Numbers) -> Numbers:
     inner = values[1:]
     if len(inner) < 2 or (spread := float(inner.std())) < 1e-9:
         return np.zeros_like(values)
-    return np.asarray((values - float(inner.mean())) / spread, dtype=np.float64)
+    standardised = np.empty_like(values)
+    standardised[:] = (values - inner.mean()) / spread
+    return standardised

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qchunker.chunking.assemble import assemble, join_small
-from qchunker.chunking.packing import CUT_NAMES, Piece, Unit
+from qchunker.chunking.packing import CUT_NAMES, ITEM, LINE, Piece, Unit
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, SegmentationConfig
 from qchunker.debate.offline import evidence
@@ -106,15 +106,19 @@ class Segmentation:
     def partition(self, cuts: Sequence[int]) -> Partition:
         """The chunks of a partition, with their headings and what they repeat."""
         pieces = [
-            Piece(
-                self.units[start].start,
-                self.units[stop - 1].end,
-                CUT_NAMES[self.units[start].strength] if start else "start",
-            )
+            Piece(self.units[start].start, self.units[stop - 1].end, self._cut_name(start))
             for start, stop in zip(cuts, [*cuts[1:], len(self.units)], strict=True)
         ]
         pieces = join_small(self.document, pieces, self.config, self.measure)
         return assemble(self.document, pieces, self.config, self.measure, "qchunker")
+
+    def _cut_name(self, index: int) -> str:
+        if index == 0:
+            return "start"
+        unit = self.units[index]
+        block = self.document.blocks_in(unit.start, unit.end)[0]
+        inside = block.kind in ("table", "record") and unit.strength in (ITEM, LINE)
+        return "row" if inside else CUT_NAMES[unit.strength]
 
     def explain(self, partition: Partition) -> list[Boundary]:
         """The evidence at every possible cut, in order."""
@@ -133,12 +137,15 @@ def segment(
     embedder: Embedder | None,
     choose: Callable[[list[Partition]], Partition] | None = None,
 ) -> Partition:
-    """The best partition of a document, or of several drawn ones the one that ``choose`` takes."""
+    """The best partition of a document, or of several drawn ones the one that ``choose`` takes.
+
+    Those that it chooses from have the same number of chunks, because scores compare only then.
+    """
     made = Segmentation(document, config, weights, embedder)
-    drawn = made.sample(weights.paths)
-    if choose is None:
-        return made.partition(max(drawn, key=made.score))
-    return choose([made.partition(cuts) for cuts in drawn])
+    best = made.best() or [0]
+    if choose is None or weights.paths == 1:
+        return made.partition(best)
+    return choose([made.partition(cuts) for cuts in made.sample(weights.paths, len(best))])
 
 
 def sizes_for(config: ChunkingConfig, *, chinese: bool) -> ChunkingConfig:

@@ -1,0 +1,76 @@
+"""``qchunker review`` and ``qchunker complete``: what chunks of any tool lack, and the chunks with it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from qchunker.cli.terminal import count, errors, maybe_rows, refuse_overwriting, shown
+from qchunker.errors import InputError
+from qchunker.partitions import documents_of, partitions_of, structured
+from qchunker.pipeline import complete as complete_partition
+from qchunker.pipeline import review as review_partition
+from qchunker.rows import chunk_rows, open_rows, read_rows, review_rows, texts_of_chunks
+from qchunker.types import Document, Span
+
+
+@click.command()
+@click.argument("chunks", metavar="CHUNKS.jsonl")
+@click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
+@click.option("-o", "--output", metavar="FILE.jsonl", help="Write a row per chunk; without it, print a summary.")
+def review(chunks: str, documents: str | None, output: str | None) -> None:
+    """Find what chunks need and lack: definitions, antecedents, headers, exceptions ..."""
+    refuse_overwriting(output, chunks, documents)
+    kinds: Counter[str] = Counter()
+    n_chunks = n_lacking = 0
+    with maybe_rows(output, "reviews") as write:
+        for document, spans in _documents(chunks, documents):
+            rows = review_rows(document, review_partition(document, spans))
+            write(rows)
+            n_chunks += len(rows)
+            n_lacking += sum(row["needs_completion"] for row in rows)
+            kinds.update(gap["kind"] for row in rows for gap in row["missing"] if gap["necessity"] == "required")
+    console = errors if output else Console(highlight=False)
+    console.print(f"{n_lacking} of {count(n_chunks, 'chunk')} need completion")
+    for kind, number in kinds.most_common():
+        console.print(f"  {number:>6,}  {kind.replace('_', ' ')}")
+
+
+@click.command()
+@click.argument("chunks", metavar="CHUNKS.jsonl")
+@click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
+@click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
+def complete(chunks: str, documents: str | None, output: str | None) -> None:
+    """Add to chunks what they lack, word for word from their documents."""
+    refuse_overwriting(output, chunks, documents)
+    n_chunks = n_completed = 0
+    with open_rows(output, sys.stdout) as write:
+        for document, spans in _documents(chunks, documents):
+            partition = complete_partition(document, spans)
+            write(chunk_rows(partition))
+            n_chunks += len(partition.chunks)
+            n_completed += sum(bool(chunk.added) for chunk in partition.chunks)
+    if output not in (None, "-"):
+        errors.print(f"{n_completed} of {count(n_chunks, 'chunk')} completed in {shown(str(output))}", soft_wrap=True)
+
+
+def _documents(chunks: str, documents: str | None) -> Iterator[tuple[Document, tuple[Span, ...]]]:
+    """The documents that have chunks, with their structure; a progress bar when a person is looking."""
+    rows = read_rows(chunks, ("doc_id", "start", "end"))
+    try:
+        texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
+    except (TypeError, AttributeError) as error:
+        raise InputError(f"{chunks}: a field of a row holds what it should not: {error}") from error
+    known = documents_of(texts, documents or chunks)
+    partitions = partitions_of(rows, known, chunks)
+    if not partitions:
+        raise InputError(f"{chunks}: holds no chunk with text", hint="chunk the documents first")
+    wanted = [row for row in texts if row["doc_id"] in partitions]
+    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        for row in progress.track(wanted, description="reading"):
+            yield structured(known[row["doc_id"]], row), partitions[row["doc_id"]].spans

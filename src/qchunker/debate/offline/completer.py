@@ -1,0 +1,256 @@
+"""The knowledge completer by rules: the shortest evidence, woven in where it is needed, never in other words.
+
+A short piece of evidence stands in brackets behind the expression it explains, a longer one as a labelled sentence
+behind the sentence, header rows and unit lines before the rows. Every added word is evidence or a label.
+
+Source: QChunker 3.2.4 (three checks: critical for the chunk, explicit in the document, no new topic).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from qchunker.config import CompletionConfig
+from qchunker.debate.verify import verify
+from qchunker.models.load import is_mostly_chinese
+from qchunker.sentences import sentence_spans
+from qchunker.types import Addition, Block, Chunk, Gap, Review, Span
+
+# What is worth most for its length is added first.
+_ORDER = (
+    "subject_entity", "coreference", "abbreviation", "time_or_place", "unit_or_scope", "table_header",
+    "exception_or_condition", "definition", "cross_reference", "heading_context",
+)  # fmt: skip
+_LABELS = {
+    "definition": ("Definition", "定义", "定義"),
+    "cross_reference": ("Reference", "所指", "所指"),
+    "exception_or_condition": ("Note", "说明", "說明"),
+    "heading_context": ("Context", "上文", "上文"),
+    "subject_entity": ("Subject", "主体", "主體"),
+    "coreference": ("Context", "上文", "上文"),
+    "abbreviation": ("Definition", "定义", "定義"),
+    "time_or_place": ("Context", "上文", "上文"),
+    "unit_or_scope": ("Unit", "单位", "單位"),
+    "table_header": ("Table header", "表头", "表頭"),
+}
+_INLINE = frozenset({"subject_entity", "coreference", "abbreviation", "time_or_place", "definition"})
+_ABOVE_ROWS = frozenset({"table_header", "unit_or_scope"})
+_IN_FRONT = frozenset({"heading_context"})
+_MAX_INLINE = {"en": 70, "zh": 32}
+_SENTENCE_CHARS = 600
+"""How far a sentence around evidence is looked for."""
+
+_MOST_PARTS = 6
+"""Evidence of a list, such as the cases of an exception, is added as so many of its members at most."""
+
+_TRADITIONAL = re.compile("[們這為會對說時個國後來開關應並與將從過還該學義務規]")
+_MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+•]\s+)|\*\*|__|`+", re.MULTILINE)
+# What stands between a term and what it means, in definitions that a document makes.
+_IS = (
+    r"(?:,?\s*(?:means|mean|is defined as|are defined as|refers? to|stands? for|denotes?|is|are|was|were)\b|"
+    r"[,，]?\s*(?:是指|系指|指的是|即|是|指|为|為)|\s*[:：=—–-]+)"
+)
+_SPACE = re.compile(r"\s+")
+_ENDS = ".。;；,，:：!！?？、"
+_WORDS = re.compile(r"[^\W_]+")
+
+
+class _Piece(NamedTuple):
+    """One possible addition: where it goes, and in which order among others at the same place."""
+
+    addition: Addition
+    rank: int
+
+
+def complete(chunk: Chunk, review: Review, config: CompletionConfig) -> Chunk:
+    """The chunk with the knowledge that its review asks for.
+
+    What would make it grow too much, does not pass the gate of ``verify.py``, or is said already is left out; with
+    nothing left, the chunk is returned as it was. A clause that the gate refuses, because it has lost what limits it,
+    is tried again as its whole sentence.
+    """
+    kept: list[_Piece] = []
+    budget = max(config.max_growth_ratio * (chunk.end - chunk.start), config.max_growth_chars)
+    writer = _Writer(chunk, config)
+    said = writer.folded(chunk.text)
+    for gap in sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface)):
+        for evidence in dict.fromkeys((gap.evidence[0], writer.sentence_of(gap.evidence[0]))):
+            piece = writer.write(gap._replace(evidence=(evidence, *gap.evidence[1:])), said, budget)
+            if piece is not None and _passes(_with(chunk, [*kept, piece]), writer, config):
+                kept.append(piece)
+                budget -= len(piece.addition.text)
+                said += writer.folded(piece.addition.text)
+                break
+    return _with(chunk, kept) if kept else chunk
+
+
+def _wanted(gaps: Sequence[Gap], config: CompletionConfig) -> Iterator[Gap]:
+    """Check one: what is critical. Check two: what is explicit, outside the chunk, was checked when it was found."""
+    for gap in gaps:
+        if gap.necessity == "required" and gap.kind in config.kinds and gap.evidence:
+            yield gap
+
+
+class _Writer:
+    """Writes additions for one chunk in its language."""
+
+    def __init__(self, chunk: Chunk, config: CompletionConfig) -> None:
+        self.chunk, self.config = chunk, config
+        self.text = chunk.document.text
+        self.is_chinese = is_mostly_chinese(chunk.text)
+        self.language = "zh" if self.is_chinese else "en"
+        self.is_traditional = self.is_chinese and _TRADITIONAL.search(chunk.text) is not None
+        self._sentences: list[Span] | None = None
+        self._taken: set[int] = set()
+
+    def folded(self, text: str) -> str:
+        return f" {' '.join(_WORDS.findall(text.lower()))} "
+
+    def write(self, gap: Gap, said: str, budget: float) -> _Piece | None:
+        """The addition for a gap, or None if all of it is said, or it does not fit."""
+        if any(_is_said(self.folded(self.text[slice(*span)]), said) for span in gap.evidence):
+            return None
+        if gap.kind in _ABOVE_ROWS and (block := self._rows_at(gap.surface.start)) is not None:
+            return self._above_rows(gap, block, budget)
+        first = self._explanation(gap)
+        short = len(first) <= _MAX_INLINE[self.language]
+        if gap.kind in _INLINE and short and self._kind_at(gap.surface.start) != "code":
+            return self._inline(gap, first, budget)
+        return self._labelled(gap, budget)
+
+    def _inline(self, gap: Gap, phrase: str, budget: float) -> _Piece | None:
+        at = self._mention(gap.surface)
+        text = f"（{phrase}）" if self.is_chinese else f" ({phrase})"
+        if len(text) > budget or at in self._taken or not first_letter(phrase):
+            return None
+        self._taken.add(at)
+        return self._piece(text, gap, gap.evidence[:1], at, 1)
+
+    def _labelled(self, gap: Gap, budget: float) -> _Piece | None:
+        label = _LABELS[gap.kind][0 if not self.is_chinese else 2 if self.is_traditional else 1]
+        spans: list[Span] = []
+        phrases: list[str] = []
+        size = len(label) + 5
+        many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
+        for span in gap.evidence[:many]:
+            phrase = self._phrase(span)
+            if size + len(phrase) > budget or any(phrase in other or other in phrase for other in phrases):
+                continue
+            spans.append(span)
+            phrases.append(phrase)
+            size += len(phrase) + 2
+        if not phrases:
+            return None
+        body = ("；" if self.is_chinese else "; ").join(phrases)
+        if gap.kind in _IN_FRONT:
+            text = f"【{label}：{body}】\n" if self.is_chinese else f"[{label}: {body}]\n"
+            return self._piece(text, gap, spans, self.chunk.start, -1)
+        text = f"【{label}：{body}】" if self.is_chinese else f" [{label}: {body}]"
+        at = self._after_sentence(gap.surface.start)
+        if self._kind_at(gap.surface.start) == "heading" and at < self.chunk.end:
+            text = "\n" + text.strip()
+        if self.text[at - 1 : at] == "\n" or at == self.chunk.start:
+            text = text.strip() + "\n"
+        return self._piece(text, gap, spans, at, 2)
+
+    def _above_rows(self, gap: Gap, block: Block, budget: float) -> _Piece | None:
+        at = max(self.chunk.start, block.start)
+        span, is_unit = gap.evidence[0], gap.kind == "unit_or_scope"
+        if not is_unit and block.header is not None and block.header.end <= self.chunk.start:
+            span = block.header  # as it is repeated in the embedded text
+        lines = self._phrase(span) if is_unit else self.text[slice(*span)].strip("\n")
+        if len(lines) + 1 > budget or not first_letter(lines):
+            return None
+        return self._piece(f"{lines}\n", gap, (span,), at, -1 if is_unit else 0)
+
+    def _piece(self, text: str, gap: Gap, spans: Sequence[Span], at: int, rank: int) -> _Piece:
+        is_embedded = gap.kind in self.config.embedded_kinds
+        return _Piece(Addition(text, gap.kind, tuple(spans), at, is_embedded), rank)
+
+    def _phrase(self, span: Span) -> str:
+        """Evidence for a line of prose: no markup, no line ends, no closing mark."""
+        words = _SPACE.sub(" ", _MARKUP.sub("", self.text[slice(*span)])).strip()
+        if self.is_chinese:
+            words = re.sub(r"(?<=[\u3000-\uffef]) (?=[\u3000-\uffef])", "", words)
+        return words.rstrip(_ENDS).strip()
+
+    def sentence_of(self, span: Span) -> Span:
+        """The whole sentences, or in tables, code and headings the whole lines, around a span outside the chunk."""
+        start, end = span
+        for block in self.chunk.document.blocks_in(*span):
+            low, high = max(block.start, start - _SENTENCE_CHARS), min(block.end, end + _SENTENCE_CHARS)
+            if block.kind in ("table", "code", "record", "heading"):
+                start = self.text.rfind("\n", low, start) + 1 or low
+                stop = self.text.find("\n", end, high)
+                end = high if stop < 0 else stop
+                continue
+            found = [one for one in sentence_spans(self.text, low, high) if one[0] < span.end and one[1] > span.start]
+            if found:
+                start, end = min(start, found[0][0]), max(end, found[-1][1])
+        if start < self.chunk.end and end > self.chunk.start:  # partly inside the chunk, which need not be told
+            start, end = (self.chunk.end, end) if span.start >= self.chunk.end else (start, self.chunk.start)
+        return Span(min(start, span.start), max(end, span.end))
+
+    def _explanation(self, gap: Gap) -> str:
+        """Evidence for brackets behind an expression: without the expression itself and the word between."""
+        phrase, name = self._phrase(gap.evidence[0]), re.escape(self.text[slice(*gap.surface)].strip())
+        quoted = rf"[\"“‘「『'（(]?\s*{name}s?\s*[\"”’」』')）]?"
+        shorter = re.sub(rf"^(?:the |a |an )?{quoted}\s*{_IS}\s*", "", phrase, count=1, flags=re.IGNORECASE)
+        shorter = re.sub(rf"\s*[（(](?:以下)?(?:简称|簡稱)?(?:the )?{quoted}[)）]$", "", shorter, flags=re.IGNORECASE)
+        return shorter.strip() if first_letter(shorter) else phrase
+
+    def _mention(self, surface: Span) -> int:
+        """The end of the expression; of its next mention where it stands in a heading, which is not changed."""
+        blocks = self.chunk.document.blocks_in(*surface)
+        while blocks and blocks[0].kind == "heading":
+            start = self.text.find(self.text[slice(*surface)], blocks[0].end, self.chunk.end)
+            if start < 0:
+                break
+            surface = Span(start, start + surface.end - surface.start)
+            blocks = self.chunk.document.blocks_in(*surface)
+        return surface.end
+
+    def _rows_at(self, place: int) -> Block | None:
+        blocks = self.chunk.document.blocks_in(place, place + 1)
+        return blocks[0] if blocks and blocks[0].kind in ("table", "record") else None
+
+    def _kind_at(self, place: int) -> str:
+        blocks = self.chunk.document.blocks_in(place, place + 1)
+        return blocks[0].kind if blocks else ""
+
+    def _after_sentence(self, place: int) -> int:
+        """The end of the sentence around a place, of the whole block where that is a table or code."""
+        for block in self.chunk.document.blocks_in(place, place + 1):
+            if block.kind in ("table", "code", "record", "heading"):
+                return min(block.end, self.chunk.end)
+        if self._sentences is None:
+            self._sentences = [Span(*span) for span in sentence_spans(self.text, self.chunk.start, self.chunk.end)]
+        return next((end for start, end in self._sentences if start <= place < end), self.chunk.end)
+
+
+def _is_said(phrase: str, said: str) -> bool:
+    """Whether a phrase stands in a text, both folded; Chinese has no spaces between words."""
+    return phrase.strip() in said if not phrase.isascii() else phrase in said
+
+
+def first_letter(phrase: str) -> bool:
+    """Whether there is anything to read in a phrase."""
+    return any(char.isalnum() for char in phrase)
+
+
+def _with(chunk: Chunk, pieces: Sequence[_Piece]) -> Chunk:
+    ordered = sorted(pieces, key=lambda piece: (piece.addition.at, piece.rank))
+    return chunk.replace(added=tuple(piece.addition for piece in ordered))
+
+
+def _passes(chunk: Chunk, writer: _Writer, config: CompletionConfig) -> bool:
+    """Whether the gate accepts the completed text. It is shown whole sentences: a clause may have lost its "unless"."""
+    spans = dict.fromkeys(writer.sentence_of(span) for addition in chunk.added for span in addition.evidence)
+    faults = verify(
+        chunk.document.without_furniture(chunk.start, chunk.end), chunk.completed_text or "",
+        [chunk.document.text[slice(*span)] for span in spans],
+        max_growth_ratio=config.max_growth_ratio, max_growth_chars=config.max_growth_chars,
+    )  # fmt: skip
+    return not faults

@@ -1,0 +1,88 @@
+"""The debate in order: outline, segment, review, complete. The roles meet here and nowhere else.
+
+Source: QChunker 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from qchunker.chunking.sizes import Measure
+from qchunker.config import ChunkingConfig, DebateConfig
+from qchunker.debate.offline.completer import complete
+from qchunker.debate.offline.outline import chunk_questions, outline
+from qchunker.debate.offline.reviewer import review
+from qchunker.debate.offline.segmenter import segment
+from qchunker.models.embedder import Embedder
+from qchunker.types import GAP_KINDS, Chunk, Document, Partition
+
+Choose = Callable[[list[Partition]], Partition]
+Progress = Callable[[str], None]
+
+
+def debate(
+    document: Document,
+    sizes: ChunkingConfig,
+    config: DebateConfig,
+    embedder: Embedder | None,
+    choose: Choose | None = None,
+    progress: Progress | None = None,
+) -> Partition:
+    """Chunks of a document, each with its question and with the knowledge it lacks.
+
+    Args:
+        document: to be chunked.
+        sizes: of the chunks; what is embedded is never longer than their limit.
+        config: evidence for cuts, and what completion may add.
+        embedder: for the evidence that comes from meaning; None leaves it out.
+        choose: takes one of several partitions, where several are drawn.
+        progress: told what begins.
+    """
+    tell = progress or _silent
+    tell("segmenting")
+    partition = segment(document, sizes, config.segmentation, embedder, choose)
+    tell("outlining")
+    questions = chunk_questions(outline(document), partition.spans, document)
+    chunks = [chunk.replace(question=text) for chunk, text in zip(partition.chunks, questions, strict=True)]
+    if config.completion is not None:
+        tell("reviewing")
+        reviews = review(document, partition.spans)
+        tell("completing")
+        measure = Measure.of_config(sizes)
+        chunks = [
+            _fitted(complete(chunk, found, config.completion), sizes.limit, measure)
+            for chunk, found in zip(chunks, reviews, strict=True)
+        ]
+    return Partition(document, tuple(chunks), partition.method, _signature(partition.signature, config, embedder))
+
+
+def _fitted(chunk: Chunk, limit: int, measure: Measure) -> Chunk:
+    """What does not fit into the embedded text stays in the completed text only, the longest first."""
+    while measure.whole(chunk.embedding_text) > limit:
+        embedded = [addition for addition in chunk.added if addition.is_embedded]
+        if not embedded:
+            break
+        longest = max(embedded, key=lambda addition: len(addition.text))
+        chunk = chunk.replace(
+            added=tuple(one._replace(is_embedded=False) if one is longest else one for one in chunk.added)
+        )
+    return chunk
+
+
+def _signature(sizes: str, config: DebateConfig, embedder: Embedder | None) -> str:
+    weights = config.segmentation
+    cuts = (
+        f"heading={weights.heading:g} block={weights.block:g} line={weights.line:g} embedding={weights.embedding:g} "
+        f"lexical={weights.lexical:g} cue={weights.cue:g} length={weights.length:g} paths={weights.paths} "
+        f"objective={weights.objective} seed={weights.seed}"
+    )
+    completion = "none"
+    if config.completion is not None:
+        growth = f"{config.completion.max_growth_ratio:g}/{config.completion.max_growth_chars}"
+        kinds = "all" if config.completion.kinds == GAP_KINDS else ",".join(config.completion.kinds)
+        completion = f"rules:{kinds}:{growth}"
+    return f"{sizes} {cuts} completion={completion} embedder={'none' if embedder is None else embedder.id}"
+
+
+def _silent(_stage: str) -> None:
+    pass

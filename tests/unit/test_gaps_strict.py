@@ -1,0 +1,217 @@
+"""What must not be found: a wrong statement woven into a chunk is worse than a missing one. Each with a look-alike that holds."""
+
+from __future__ import annotations
+
+import pytest
+from marked_chunk import explains, gaps_in
+
+FILLER_EN = "The weather was mild and the roads were dry for most of that long season in the valley. " * 60
+FILLER_ZH = "山谷里的天气一直温和，道路也大多干燥，村民照常下田。" * 90
+
+
+def required(text: str, *kinds: str) -> list[str]:
+    return [gap.surface for gap in gaps_in(text, *kinds) if gap.necessity == "required"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        # One company in one piece of a collection is not the subject of the others.
+        ("subject_entity", f"korvex limited grew. korvex's shares rose. {FILLER_EN.lower()}\n\n«the company paid $12.»"),
+        # Two companies of equal weight leave open which is meant.
+        ("subject_entity", "korvex's shares rose. korvex limited grew. tandor's shares fell. tandor limited shrank.\n\n«the company paid $12 million.»"),
+        ("subject_entity", "临海明光航运有限公司扩建码头。西山新筑工程有限公司扩建车间。临海明光航运有限公司招工。西山新筑工程有限公司招工。\n\n«公司预计明年盈利。»"),
+        # The chunk names a company itself.
+        ("subject_entity", "临海明光航运有限公司扩建码头。临海明光航运有限公司招工。\n\n«东河造船(600001)发布年报，公司盈利。»"),
+        # A request is no name.
+        ("subject_entity", "原告请求法院判令其停止侵害，原告认为，应予赔偿。\n\n«原告请求付款。»"),
+        # A report about a place is not the owner of each fault and warranty in it.
+        ("subject_entity", "# Trial Report: North Mill\n\nSix saws were tried.\n\n«The warranty of saw S-4 begins in May, and the fault codes were shown.»"),
+        # A title without a sentence on what it is may be any topic.
+        ("subject_entity", "# Sorting and Filing\n\nRead this first.\n\n«The cards are kept in a box.»"),
+        ("subject_entity", "县里印发《河道清淤管理办法》（以下简称《办法》）。《办法》共十条。《办法》自五月施行。\n\n«村民当晚看了一场露天电影，十分高兴。»"),
+    ],
+)  # fmt: skip
+def test_no_subject_without_one_that_dominates(kind: str, text: str) -> None:
+    assert gaps_in(text, kind) == []
+
+
+def test_the_one_company_of_a_text_is_its_subject() -> None:
+    text = "临海明光航运有限公司扩建码头。临海明光航运有限公司招工。\n\n«公司预计明年盈利。»"
+    assert explains(text, "subject_entity", "公司", "临海明光航运有限公司")
+    rules = "县里印发《河道清淤管理办法》（以下简称《办法》）。《办法》共十条。《办法》自五月施行。\n\n«河道清淤由各乡负责。»"
+    assert explains(rules, "subject_entity", "河道清淤", "《河道清淤管理办法》")
+    manual = "# Alba 20 Saw Manual\n\nThe Alba 20 cuts wood.\n\n«Keep the device dry.»"
+    assert explains(manual, "subject_entity", "the device", "Alba 20")
+    named = "原告陈大明，男，与王某签约。\n\n«原告请求付款。»"
+    assert explains(named, "subject_entity", "原告", "原告陈大明")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Conjunctions, parts of longer names, mentions that define nothing.
+        "他修了水闸，并且指派三人看守。\n\n«他修了桥，并且留下工具，并且记账。»",
+        "以“一河一策”为主题的活动在县城举行。\n\n«一河一策推行三年，一河一策成效明显。»",
+        "县里开会，镇防指决定停工。\n\n«镇防汛队上岗，镇防汛物资到位。»",
+        "他自称「老河工」。\n\n«老河工回村，老河工修桥。»",
+        '"Store" means a cold house.\n\n«The Night Store Keeper signs the book.»',
+        '"Store" means a cold house.\n\n«## Store and prices\n\nApples cost two euros.»',
+        "The Song of Mills III is a game about mills.\n\n«The Song of Mills III was sold in May. III was the best part.»",
+        "## Text\n\nThe text is not changed by the reader.\n\n«The text layer is read by page.»",
+        "threadName text or number\n\nAlias for queue.on(threadName, listener) here.\n\n«The threadName is kept, and threadName is shown.»",
+        "The mills file is a list of mills.\n\n«Here mills are old, and mills turn.»",
+        'tpl->SetName(String::New(isolate, "MyThing"));\n\n«A MyThing is made, and MyThing is kept.»',
+        'The "Store Term" means the period set out in Clause 8.1.\n\n«The Store Term may not be changed, and no Store Term is short.»',
+        "“保管期”指第八条约定的期间。\n\n«保管期届满后退还，保管期内不得转让。»",
+        "«The Store Term is two years. A Store Term may be renewed.»\n\n\"Store Term\" means the time of storage.",
+        "Note\n\n  This is a note on the side of it.\n\n«Note the level of the oil. Note the date.»",
+        "今年上半年出口总额为1410亿元。\n\n«出口总额将受影响，出口总额继续下降。»",
+        "依合同约定，押金总额为5000元。后双方约定押金总额为8000元。\n\n«依合同扣除押金总额。»",
+        "他演示了 Station（安装后会自动出现在桌面）。\n\n«Station 可以启动，Station 可以关闭。»",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_definition_defines_nothing(text: str) -> None:
+    assert required(text, "definition", "abbreviation") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "words"),
+    [
+        (
+            "2019年成立的河道保护与绿色发展中心（以下简称“河绿”）招工。\n\n«河绿在县城招工，河绿随后公布名单。»",
+            "河绿",
+            "河道保护与绿色发展中心",
+        ),
+        ("“一河一策”是指每条河定一套办法。\n\n«一河一策推行三年，一河一策成效明显。»", "一河一策", "每条河定一套办法"),
+        ("CLT 指容许停留时间。\n\n«超过 CLT 时撤离，CLT 由厂方核定。»", "CLT", "容许停留时间"),
+        ('"Store" means a cold house.\n\n«Each Store is swept at night.»', "Store", "a cold house"),
+    ],
+)
+def test_what_defines_is_found(text: str, surface: str, words: str) -> None:
+    assert explains(text, "definition", surface, words) or explains(text, "abbreviation", surface, words)
+
+
+def test_what_the_document_as_a_whole_is_about_needs_no_definition() -> None:
+    text = "MillKit is a toolkit for mills. " + "MillKit turns stones and MillKit lifts sacks in the valley. " * 120
+    assert required(f"{text}\n\n«MillKit is sold in May. MillKit is cheap.»", "definition") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Two mills stood there.\n\n«It’s time to repair the roads of the valley.»",
+        "Two mills stood there.\n\n«This year the roads were repaired.»",
+        "Two mills stood there.\n\n«The other side of the river is steep.»",
+        "## Mills\n\nTwo mills stood there.\n\n«## Roads\n\nThey are narrow and steep.»",
+        "The grinder worked all night.\n\n«The mill was burnt in the war.»",
+        "Listing 2: Creating a mill\n\n«The mill was burnt in the war.»",
+        "The mill was sold by the owner in May.\n\n«This flag turns the lamp on.»",
+        "This library is free.\n\n«This program is free software, and anyone may use it.»",
+        "镇上修了一座水闸。\n\n«村里修桥，这次修桥花了一年。»",
+        "镇上修了一座水闸。\n\n«《春水》讲述治河，该影片五月上映。»",
+        "镇上修了一座水闸。\n\n«除此之外，村里还修了桥。»",
+        "卖方应当在合同生效后发货。\n\n«合同总价为五万元。»",
+        "据当地警方通报，水闸已修好。\n\n«警方已展开调查。»",
+        "甲村与乙村两国合并。\n\n«后来三国开会。»",
+        "馬其頓王朝修路。\n\n«其頓河以北的村莊修橋。»",
+    ],
+)
+def test_no_antecedent_without_a_reason(text: str) -> None:
+    assert required(text, "coreference") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "words"),
+    [
+        ("The costs rose and sales fell in May.\n\n«These negative effects were offset by lower taxes.»", "These negative effects", "costs rose"),
+        ("A tall mill stood on the hill. The wind was strong.\n\n«The mill was burnt in the war.»", "The mill", "tall mill"),
+        ("镇上新开了一家河鲜餐厅。天气很好。\n\n«该餐厅可以容纳百人。»", "该餐厅", "河鲜餐厅"),
+        ("水位与降雨量成正比。\n\n«这种关系在夏季更明显。»", "这种关系", "成正比"),
+        ("老人去世时九十岁。\n\n«他们表示，葬礼从简。»", "他们", "老人去世"),
+    ],
+)  # fmt: skip
+def test_an_antecedent_with_the_same_noun_or_right_before(text: str, surface: str, words: str) -> None:
+    assert explains(text, "coreference", surface, words)
+    assert surface in required(text, "coreference")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill was built later.\n\n«That year the owner left.»\n\nIn 1912 the mill burnt down.",
+        f"The mill burnt down in 1912. {FILLER_EN}\n\n«That year the owner left.»",
+        "## Mill\n\nThe mill burnt down in 1912.\n\n## Bridge\n\nIt is old.\n\n«That year the owner left.»",
+        "2008年修成水闸。\n\n«离开的人都是年轻人。»",
+        "持续了数十年。\n\n«同年水灾。»",
+        f"2008年修成水闸。{FILLER_ZH}\n\n«同年水灾。»",
+        "景平三年七月初五起兵。景平九年大旱。\n\n«七月初九，城破。»",
+    ],
+)
+def test_a_year_counts_only_before_and_near(text: str) -> None:
+    assert gaps_in(text, "time_or_place") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "第八条 租金每日四十元。\n\n«第十四条 停用\n因洪水停用的，免交租金。\n逾期后停用的，不适用前款规定。»",
+        "4.1 The hull is sound.\n\n«The water was between 3.5 and 4.1 mm, or 4.1 mm/s in short.»",
+        "3. Terms of use\n\nOld text.\n\n«It falls under section 3 of the GNU General Public Licence.»",
+        "# Terms\n\n## 2. Setup\n\nPut the boat in water.\n\n«Read section 2 before the first trip.»",
+        "Schedule 1: Boats\n\n| No | Boat |\n| 1 | Alba |\n\n«The boats are listed in Schedule 1.»",
+        "附件一 船只清单\n\n序号\t名称\n1\t小船\n\n«船只见附件一。»",
+        "Boats are old and slow here.\n\n«As mentioned earlier, boats are old.»",
+        "## 0.14.0\n\nOld text on boats.\n\n«Boats are not supported in 0.14.0, so ask us.»",
+        "4. Boats are old.\n\nThe terms of\nSection 6 states nothing on boats.\n\n«It falls under Section 6.»",
+        "3.1 Old text.\n\n«```text\nSet it as in clause 3.1 here.\n```»",
+    ],
+)
+def test_pointers_on_which_nothing_depends_are_not_required(text: str) -> None:
+    assert required(text, "cross_reference") == []
+
+
+def test_of_a_section_the_sentence_with_the_same_words_is_given() -> None:
+    text = "# Terms\n\n## 2. Care\n\nBoats are old. Oars are light. A broken mast is paid by the hirer.\n\n## 3. Other\n\n«For a broken mast, section 2 applies.»"
+    (found,) = gaps_in(text, "cross_reference")
+    assert "broken mast is paid" in found.evidence[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "«第十三条 例外\n人身伤害的责任不受限制。»\n\n第十四条 停用\n因洪水停用的，免交租金。\n逾期后停用的，不适用前款规定。",
+        "«11.2 Nothing limits the liability for death.»\n\n11.3 Subject to Clause 11.2, neither party pays more than the price.",
+        "«4.1 Noise in the hull is checked.»\n\n5.1 The rule does not apply where 4.1 mm/s was found.",
+        "«3.2 Rent is 40 euros.»\n\n7.3 The hirer pays twice the rate in 3.2, and 7.2 does not apply.",
+        "«The style guide[1], and no other, applies.»\n\n[1] https://example.org/style",
+        "«This is **bold** and *plain*»\n\n* A point of the list that is long enough.",
+    ],
+)
+def test_no_exception_to_a_rule_it_does_not_refer_to(text: str) -> None:
+    assert gaps_in(text, "exception_or_condition") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The table shows the following.\n\n«5. notes receivable in 2000, the company lent money. It was paid back in the next year, with interest, and the notes were cancelled by both sides in the presence of a notary, who kept a copy.»",
+        "# Boat\n\n## 2 Setup\n\n- Lift the boat.\n\n«- Turn the boat.»",
+        "Old text on boats.\n\n«Each of these is any of the following:\n\n- oars»",
+        "```text\n1. Lift the boat:\n```\n\n«```text\n2. Turn the boat.\n```»",
+    ],
+)  # fmt: skip
+def test_no_lead_in_where_nothing_leads_in(text: str) -> None:
+    assert required(text, "heading_context") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In case of old_mill, the owner then builds a new one and sells it.\n\n«The old_mill is kept, and old_mill is shown.»",
+        "村民修桥。\n\n«这一个半月里，大家很辛苦。»",
+        "- Kind: one of many\n- Default: one day\n\n«It takes the next two settings.»",
+    ],
+)
+def test_times_labels_and_actions_explain_nothing(text: str) -> None:
+    assert required(text, "definition", "coreference") == []
