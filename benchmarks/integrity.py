@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import qchunker
@@ -39,6 +40,12 @@ def item(gap: Gap) -> dict[str, object]:
     }
 
 
+def completed_texts(document: Document, spans: Sequence[Span]) -> list[str]:
+    """The labelled chunks with what they lack; they need not cover the document."""
+    partition = qchunker.complete(document, spans)
+    return [chunk.completed_text or chunk.text for chunk in partition.chunks]
+
+
 def predictions(bench: Path, split: str, lang: str | None) -> tuple[list[dict[str, object]], float, int]:
     """Rows for the scorer, the seconds that reviewing took, and the characters reviewed."""
     rows, seconds, characters = [], 0.0, 0
@@ -51,6 +58,7 @@ def predictions(bench: Path, split: str, lang: str | None) -> tuple[list[dict[st
         began = time.perf_counter()
         reviews = review(document, spans)
         seconds += time.perf_counter() - began
+        texts = completed_texts(document, spans)
         characters += len(document.text)
         rows += [
             {
@@ -59,8 +67,9 @@ def predictions(bench: Path, split: str, lang: str | None) -> tuple[list[dict[st
                 "end": found.end,
                 "needs_completion": found.needs_completion,
                 "missing": [item(gap) for gap in found.missing],
+                "completed_text": text,
             }
-            for found in reviews
+            for found, text in zip(reviews, texts, strict=True)
         ]
     return rows, seconds, characters
 

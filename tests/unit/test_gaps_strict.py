@@ -215,3 +215,13 @@ def test_no_lead_in_where_nothing_leads_in(text: str) -> None:
 )
 def test_times_labels_and_actions_explain_nothing(text: str) -> None:
     assert required(text, "definition", "coreference") == []
+
+
+@pytest.mark.parametrize("line", ["For example", "to", "must be written as", "Instead write", "Note"])
+def test_a_line_over_an_indented_block_is_no_term(line: str) -> None:
+    text = (
+        f"The tool reads lists.\n\n{line}\n\n    sort the items by their names first\n\n"
+        f"{line}\n\n    then print all of them in one long line\n\n"
+        f"«{line}, the list is not sorted at all and the tool stops here.»\n"
+    )
+    assert not gaps_in(text, "definition")

@@ -16,7 +16,7 @@ from qchunker.config import CompletionConfig
 from qchunker.debate.verify import verify
 from qchunker.models.load import is_mostly_chinese
 from qchunker.sentences import sentence_spans
-from qchunker.types import Addition, Block, Chunk, Gap, Review, Span
+from qchunker.types import Addition, Chunk, Gap, Review, Span
 
 # What is worth most for its length is added first.
 _ORDER = (
@@ -37,7 +37,8 @@ _LABELS = {
 }
 _INLINE = frozenset({"subject_entity", "coreference", "abbreviation", "time_or_place", "definition"})
 _ABOVE_ROWS = frozenset({"table_header", "unit_or_scope"})
-_IN_FRONT = frozenset({"heading_context"})
+_NAMED = frozenset({"coreference", "time_or_place"})
+_IN_FRONT = frozenset({"heading_context", "coreference"})
 _MAX_INLINE = {"en": 70, "zh": 32}
 _SENTENCE_CHARS = 600
 """How far a sentence around evidence is looked for."""
@@ -54,6 +55,8 @@ _IS = (
 )
 _SPACE = re.compile(r"\s+")
 _ENDS = ".。;；,，:：!！?？、"
+_HAN = re.compile("[\u3400-\u9fff]")
+_LANGUAGE_CHARS = 4000
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -99,7 +102,10 @@ class _Writer:
     def __init__(self, chunk: Chunk, config: CompletionConfig) -> None:
         self.chunk, self.config = chunk, config
         self.text = chunk.document.text
-        self.is_chinese = is_mostly_chinese(chunk.text)
+        # Cells of a table in a Chinese document may hold mostly Latin letters.
+        self.is_chinese = is_mostly_chinese(chunk.text) or (
+            _HAN.search(chunk.text) is not None and is_mostly_chinese(self.text[:_LANGUAGE_CHARS])
+        )
         self.language = "zh" if self.is_chinese else "en"
         self.is_traditional = self.is_chinese and _TRADITIONAL.search(chunk.text) is not None
         self._sentences: list[Span] | None = None
@@ -112,11 +118,14 @@ class _Writer:
         """The addition for a gap, or None if all of it is said, or it does not fit."""
         if any(_is_said(self.folded(self.text[slice(*span)]), said) for span in gap.evidence):
             return None
-        if gap.kind in _ABOVE_ROWS and (block := self._rows_at(gap.surface.start)) is not None:
-            return self._above_rows(gap, block, budget)
+        if gap.kind in _ABOVE_ROWS and (place := self._rows_at(gap.surface.start)) is not None:
+            return self._above_rows(gap, place, budget)
         first = self._explanation(gap)
         short = len(first) <= _MAX_INLINE[self.language]
-        if gap.kind in _INLINE and short and self._kind_at(gap.surface.start) != "code":
+        # A whole sentence in brackets behind a pronoun would read as what the pronoun stands for.
+        whole = self.folded(self.text[slice(*self.sentence_of(gap.evidence[0]))])
+        is_name = gap.kind not in _NAMED or whole != self.folded(self.text[slice(*gap.evidence[0])])
+        if gap.kind in _INLINE and short and is_name and self._kind_at(gap.surface.start) != "code":
             return self._inline(gap, first, budget)
         return self._labelled(gap, budget)
 
@@ -155,11 +164,11 @@ class _Writer:
             text = text.strip() + "\n"
         return self._piece(text, gap, spans, at, 2)
 
-    def _above_rows(self, gap: Gap, block: Block, budget: float) -> _Piece | None:
-        at = max(self.chunk.start, block.start)
+    def _above_rows(self, gap: Gap, at: int, budget: float) -> _Piece | None:
         span, is_unit = gap.evidence[0], gap.kind == "unit_or_scope"
-        if not is_unit and block.header is not None and block.header.end <= self.chunk.start:
-            span = block.header  # as it is repeated in the embedded text
+        header = self.chunk.document.blocks_in(at, at + 1)[0].header
+        if not is_unit and header is not None and header.end <= self.chunk.start:
+            span = header  # as it is repeated in the embedded text
         lines = self._phrase(span) if is_unit else self.text[slice(*span)].strip("\n")
         if len(lines) + 1 > budget or not first_letter(lines):
             return None
@@ -212,9 +221,20 @@ class _Writer:
             blocks = self.chunk.document.blocks_in(*surface)
         return surface.end
 
-    def _rows_at(self, place: int) -> Block | None:
-        blocks = self.chunk.document.blocks_in(place, place + 1)
-        return blocks[0] if blocks and blocks[0].kind in ("table", "record") else None
+    def _rows_at(self, place: int) -> int | None:
+        """Where the rows around a place begin in the chunk; None where there are none."""
+        block = self.chunk.document.blocks_in(place, place + 1)[0]
+        if block.kind in ("table", "record"):
+            return max(self.chunk.start, block.start)
+        first = None
+        while True:
+            start = max(self.chunk.start, self.text.rfind("\n", 0, place) + 1)
+            stop = self.text.find("\n", start, self.chunk.end)
+            if not any(mark in self.text[start : self.chunk.end if stop < 0 else stop] for mark in "|\t"):
+                return first
+            first, place = start, start - 1
+            if start <= self.chunk.start:
+                return first
 
     def _kind_at(self, place: int) -> str:
         blocks = self.chunk.document.blocks_in(place, place + 1)

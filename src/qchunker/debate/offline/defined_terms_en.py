@@ -64,7 +64,11 @@ _LIST_TERM = re.compile(
 )
 _LIST_CHARS = 3_000  # entries of one list of terms are not farther apart
 _FEWEST_BLANKS = 3  # in an explanation
-_LABELS = frozenset("note notes example examples warning tip caution syntax usage see important description".split())
+# Lines that lead into something indented instead of naming it: For example, must be written as, to.
+_FUNCTION_WORDS = _STOP | frozenset(
+    "note notes example examples warning tip caution syntax usage see important description must may can should "
+    "write written say says like so do does will would instead try e.g i.e".split()
+)
 _THE_KIND = re.compile(r"The ([\w-]+) ([a-z][\w-]+(?: [a-z][\w-]+){0,2})")
 _ACRONYM = re.compile(r"(?<![\w-])([A-Z]{3,6})s?(?![\w-])")
 _WORDS = re.compile(r"[A-Za-z]+")
@@ -241,7 +245,7 @@ def _stem(phrase: str) -> str:
 
 def _definition_lists(text: str) -> Iterator[DefinedTerm]:
     """Lists of terms, each on its own line above an indented text; one such line alone is no list."""
-    found = [m for m in _LIST_TERM.finditer(text) if len(m[1].split()) <= 4 and m[1].lower() not in _LABELS]
+    found = [m for m in _LIST_TERM.finditer(text) if len(m[1].split()) <= 4 and not _FUNCTION_WORDS & _edges(m[1])]
     for place, match in enumerate(found):
         near = [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
         if not any(abs(other.start() - match.start()) < _LIST_CHARS for other in near):
@@ -251,6 +255,11 @@ def _definition_lists(text: str) -> Iterator[DefinedTerm]:
         end = match.end() + (stop.start() if stop else _MAX_EVIDENCE_CHARS)
         if text.count(" ", match.end(), end) >= _FEWEST_BLANKS:
             yield DefinedTerm(name if not name[1:].islower() else name.lower(), (Span(match.end(), end),), "definition")
+
+
+def _edges(term: str) -> set[str]:
+    words = term.lower().split()
+    return {words[0], words[-1]}
 
 
 def _appositions(text: str) -> Iterator[DefinedTerm]:
