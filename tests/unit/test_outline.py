@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import qchunker
 from qchunker.debate.offline.outline import chunk_questions, outline
-from qchunker.debate.offline.outline_wording import (
+from qchunker.debate.offline.outlining.wording import (
     INVISIBLE,
     MAX_CHARS,
     PATTERNS,

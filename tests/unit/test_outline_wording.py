@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qchunker.debate.offline.outline_wording import MAX_CHARS, plain, render, shortened, title
+from qchunker.debate.offline.outlining.wording import MAX_CHARS, plain, render, shortened, title
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from qchunker.debate.offline import outline_statements as statements
-from qchunker.debate.offline.outline_asking import Asked, Asker
-from qchunker.debate.offline.outline_sections import Section
-from qchunker.debate.offline.outline_wording import language_of, render
+from qchunker.debate.offline.outlining import statements
+from qchunker.debate.offline.outlining.asking import Asked, Asker
+from qchunker.debate.offline.outlining.sections import Section
+from qchunker.debate.offline.outlining.wording import language_of, render
 from qchunker.types import Document, Outline, Question, Span
 
 _FIT = 0.7

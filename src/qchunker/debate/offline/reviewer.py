@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.coreference import coreferences
 from qchunker.debate.offline.gaps.cross_reference import cross_references
 from qchunker.debate.offline.gaps.definition import abbreviations, definitions
@@ -13,6 +12,7 @@ from qchunker.debate.offline.gaps.heading_context import heading_contexts
 from qchunker.debate.offline.gaps.subject_entity import subject_entities
 from qchunker.debate.offline.gaps.tables import table_headers, units
 from qchunker.debate.offline.gaps.time_or_place import times
+from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.types import GAP_KINDS, Document, Gap, Review, Span
 
 # One line per kind, in the order in which a gap that fits two kinds takes its kind.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
+from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.types import Gap, Span
 
 _CLAUSE = (

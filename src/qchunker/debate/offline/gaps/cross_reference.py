@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
-from qchunker.debate.offline.limits import OF_ANOTHER
-from qchunker.debate.offline.numbered_clauses import Clause, is_value, unit_key
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.limits import OF_ANOTHER
+from qchunker.debate.offline.index.numbered_clauses import Clause, is_value, unit_key
 from qchunker.types import Gap, Span
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]{1,6}"

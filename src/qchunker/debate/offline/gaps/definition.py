@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.defined_terms import DefinedTerm, Occurrence
-from qchunker.debate.offline.document_index import DocumentIndex
-from qchunker.debate.offline.famous import FAMOUS, WELL_KNOWN
 from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
-from qchunker.debate.offline.subject_names import dominates
+from qchunker.debate.offline.index.defined_terms import DefinedTerm, Occurrence
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.famous import FAMOUS, WELL_KNOWN
+from qchunker.debate.offline.index.subject_names import dominates
 from qchunker.types import Gap, Span
 
 _NEAR_CHARS = 160

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
+from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.types import Gap, Span
 
 REQUIRED, HELPFUL = "required", "helpful"

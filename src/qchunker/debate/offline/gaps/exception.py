@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import REQUIRED, gaps
 from qchunker.debate.offline.gaps.footnote import footnotes
-from qchunker.debate.offline.limits import Limit, limits_on
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.limits import Limit, limits_on
 from qchunker.types import Gap, Span
 
 

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import REQUIRED, gaps
+from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.types import Gap, Span
 
 _MARK = r"\(\d{1,2}\)|\[\d{1,2}\]|\[\^\w{1,8}\]|[¹²³⁴⁵⁶⁷⁸⁹†‡]|\*{1,3}|注\d{1,2}|[①-⑳]"

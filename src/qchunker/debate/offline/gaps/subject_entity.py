@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
-from qchunker.debate.offline.parties import ROLES, roles
-from qchunker.debate.offline.subject_names import COMPANY_EN, SubjectName
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.parties import ROLES, roles
+from qchunker.debate.offline.index.subject_names import COMPANY_EN, SubjectName
 from qchunker.types import Gap, Span
 
 _COMPANY_WORDS_EN = re.compile(

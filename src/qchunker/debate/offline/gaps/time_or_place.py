@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.dates import EN_YEAR, ZH_YEAR
-from qchunker.debate.offline.document_index import DocumentIndex
 from qchunker.debate.offline.gaps.evidence import REQUIRED, gaps
-from qchunker.debate.offline.numbered_clauses import number_value
-from qchunker.debate.offline.table_runs import cells, is_number
+from qchunker.debate.offline.index.dates import EN_YEAR, ZH_YEAR
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.numbered_clauses import number_value
+from qchunker.debate.offline.index.table_runs import cells, is_number
 from qchunker.types import Gap, Span
 
 _ZH_RELATIVE = re.compile(r"(?:^|(?<=[，。；、：“「\n於于在自至到]))(?:同年|次年|翌年|是年|该年|該年|同月|翌月|次月)")

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from qchunker.debate.offline.document_index import DocumentIndex
-from qchunker.debate.offline.numbered_clauses import Clause, is_value, unit_key
-from qchunker.debate.offline.table_runs import cells, is_number
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.index.numbered_clauses import Clause, is_value, unit_key
+from qchunker.debate.offline.index.table_runs import cells, is_number
 from qchunker.types import Span
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]{1,6}"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from qchunker.debate.offline.famous import FAMOUS
+from qchunker.debate.offline.index.famous import FAMOUS
 from qchunker.types import Span
 
 # Where several patterns define one name, the kind of the first of these wins.

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from qchunker.debate.offline.outline_wording import language_of, locate, title
+from qchunker.debate.offline.outlining.wording import language_of, locate, title
 from qchunker.sentences import sentence_spans
 from qchunker.types import Block, Document, Span
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from qchunker.debate.offline.outline_wording import listing, locate, phrase, render
+from qchunker.debate.offline.outlining.wording import listing, locate, phrase, render
 from qchunker.types import Span
 
 _RULE_LINE = re.compile(r"[\s|:+=\-–—]+\Z")

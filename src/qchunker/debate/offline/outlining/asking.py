@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from qchunker.debate.offline import outline_statements as statements
-from qchunker.debate.offline.outline_sections import SILENT, Section, Sections
-from qchunker.debate.offline.outline_statements import Statement
-from qchunker.debate.offline.outline_tables import header_question, lines_of, rows_question
-from qchunker.debate.offline.outline_terms import KeyTerms
-from qchunker.debate.offline.outline_wording import (
+from qchunker.debate.offline.outlining import statements
+from qchunker.debate.offline.outlining.sections import SILENT, Section, Sections
+from qchunker.debate.offline.outlining.statements import Statement
+from qchunker.debate.offline.outlining.tables import header_question, lines_of, rows_question
+from qchunker.debate.offline.outlining.terms import KeyTerms
+from qchunker.debate.offline.outlining.wording import (
     MAX_CHARS,
     context,
     has_chinese,

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from qchunker.debate.offline.defined_terms import DefinedTerm, glossary
-from qchunker.debate.offline.famous import FAMOUS
+from qchunker.debate.offline.index.defined_terms import DefinedTerm, glossary
+from qchunker.debate.offline.index.famous import FAMOUS
 from qchunker.types import Span
 
 _MAX_EVIDENCE_CHARS = 240

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from qchunker.debate.offline.defined_terms import DefinedTerm
-from qchunker.debate.offline.famous import FAMOUS
+from qchunker.debate.offline.index.defined_terms import DefinedTerm
+from qchunker.debate.offline.index.famous import FAMOUS
 from qchunker.types import Span
 
 _MAX_MENTIONS = 12

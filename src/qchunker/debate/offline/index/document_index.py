@@ -11,13 +11,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
 
-from qchunker.debate.offline import defined_terms_en, defined_terms_zh
-from qchunker.debate.offline.dates import dated
-from qchunker.debate.offline.defined_terms import DefinedTerm, Occurrence, TermLookup, merged
-from qchunker.debate.offline.numbered_clauses import NumberedClauses
-from qchunker.debate.offline.parties import roles
-from qchunker.debate.offline.subject_names import SubjectName, subject_names
-from qchunker.debate.offline.table_runs import TableRun, table_runs
+from qchunker.debate.offline.index import defined_terms_en, defined_terms_zh
+from qchunker.debate.offline.index.dates import dated
+from qchunker.debate.offline.index.defined_terms import DefinedTerm, Occurrence, TermLookup, merged
+from qchunker.debate.offline.index.numbered_clauses import NumberedClauses
+from qchunker.debate.offline.index.parties import roles
+from qchunker.debate.offline.index.subject_names import SubjectName, subject_names
+from qchunker.debate.offline.index.table_runs import TableRun, table_runs
 from qchunker.sentences import clause_spans, sentence_spans
 from qchunker.types import Block, Document, Span
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
-from qchunker.debate.offline.outline_stopwords import (
+from qchunker.debate.offline.outlining.stopwords import (
     BAD_FIRST_ZH,
     BAD_LAST_ZH,
     BEFORE_NOUN_EN,
@@ -19,7 +19,7 @@ from qchunker.debate.offline.outline_stopwords import (
     STOP_EN,
     STOP_ZH,
 )
-from qchunker.debate.offline.outline_wording import HAN, INVISIBLE
+from qchunker.debate.offline.outlining.wording import HAN, INVISIBLE
 from qchunker.types import Span
 
 _WORD = re.compile(rf"[^\W_{HAN}][^\W{HAN}]*(?:(?:[-'’&/+]|\.(?=[a-z0-9]))[^\W{HAN}]+)*")

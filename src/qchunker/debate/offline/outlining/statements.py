@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from qchunker.debate.offline.outline_stopwords import STOP_ZH
-from qchunker.debate.offline.outline_wording import HAN, phrase, with_article
+from qchunker.debate.offline.outlining.stopwords import STOP_ZH
+from qchunker.debate.offline.outlining.wording import HAN, phrase, with_article
 from qchunker.types import Span
 
 _LONGEST = 400  # characters of a sentence that are looked at
