@@ -151,3 +151,11 @@ def test_sizes_depend_on_the_language_unless_they_are_given() -> None:
 def test_impossible_settings_are_named(setting: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(setting))):
         SegmentationConfig(**setting)  # type: ignore[arg-type]
+
+
+def test_long_texts_are_summed_in_blocks_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (PUMP + BIRD) * 8
+    units = Segmentation(qchunker.from_text(text), ChunkingConfig(target_chars=200), WEIGHTS, None).units
+    whole = evidence.lexical(text, units)
+    monkeypatch.setattr(evidence, "_BLOCK", 5)
+    assert np.allclose(evidence.lexical(text, units), whole, atol=1e-12)

@@ -22,6 +22,7 @@ WINDOW_CHARS = 300
 """Text before and behind a cut that is compared; Chinese characters count twice."""
 
 _HASHED_WORDS = 512
+_BLOCK = 2048
 # A cut that is only possible because a unit is too long for any chunk costs more than anything else may gain.
 _INSIDE_SENTENCE = {CLAUSE: -4.0, WORD: -8.0, GRAPHEME: -12.0, GLUED: -50.0}
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{3,}|\d[\d.,]*\d|[\u3400-\u9fff]+")
@@ -107,15 +108,19 @@ def _window_cosines(vectors: npt.NDArray[np.float32], lengths: Numbers) -> Numbe
     """
     n = len(vectors)
     sums = np.concatenate([[0.0], np.cumsum(lengths)])
-    prefix = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)])
     places = np.arange(n)
     first = np.minimum(np.searchsorted(sums, sums[:-1] - WINDOW_CHARS, side="right") - 1, places - 1).clip(0)
     last = np.maximum(np.searchsorted(sums, sums[:-1] + WINDOW_CHARS, side="left"), places + 1).clip(max=n)
-    before, behind = prefix[places] - prefix[first], prefix[last] - prefix[places]
-    norms = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
-    dots = np.einsum("ij,ij->i", before, behind)
     cosines = np.ones(n)
-    np.divide(dots, norms, out=cosines, where=norms > 1e-9)
+    for start in range(0, n, _BLOCK):  # so that memory holds the sums of a part of the text only
+        here = places[start : start + _BLOCK]
+        low, high = first[here[0]], last[here[-1]]
+        prefix = np.zeros((high - low + 1, vectors.shape[1]))
+        np.cumsum(vectors[low:high], axis=0, dtype=np.float64, out=prefix[1:])
+        before, behind = prefix[here - low] - prefix[first[here] - low], prefix[last[here] - low] - prefix[here - low]
+        norms = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
+        dots = np.einsum("ij,ij->i", before, behind)
+        cosines[here] = np.divide(dots, norms, out=np.ones(len(here)), where=norms > 1e-9)
     return cosines
 
 
