@@ -130,9 +130,14 @@ def main() -> None:
 def stages(text: str) -> None:
     document = qchunker.from_text(text)
     partition = qchunker.chunk(document, debate_config=DebateConfig(completion=None))
-    print(f"parse {seconds(qchunker.from_text, text):.2f} s, outline {seconds(outline, document):.2f} s, review "
-          f"{seconds(lambda _: review(document, partition.spans), text):.2f} s, review and complete "
-          f"{seconds(lambda _: qchunker.complete(document, partition), text):.2f} s of {seconds(ours, text):.2f} s")  # fmt: skip
+    spent = {
+        "parse": seconds(qchunker.from_text, text),
+        "outline": seconds(outline, document),
+        "review": seconds(lambda _: review(document, partition.spans), text),
+        "review and complete": seconds(lambda _: qchunker.complete(document, partition), text),
+        "all": seconds(ours, text),
+    }
+    print(", ".join(f"{stage} {value:.2f} s" for stage, value in spent.items()))
 
 
 def seconds(run: Callable[[Any], object], value: Any) -> float:
