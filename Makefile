@@ -14,6 +14,8 @@ demo: .venv/smollm2-135m
 	$(BIN)/qchunker chunk examples -o demo-output/chunks.jsonl --documents demo-output/documents.jsonl
 	$(BIN)/qchunker lint examples
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --limit 2
+	@echo "a chunk before and after completion:"
+	@$(BIN)/python scripts/show_completion.py demo-output/chunks.jsonl
 	$(BIN)/qchunker score demo-output/chunks.jsonl --documents demo-output/documents.jsonl --draws 0 -o demo-output/scores.jsonl
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --scores demo-output/scores.jsonl -o demo-output/chunks.html
 	@echo "open demo-output/chunks.html in a browser to see every cut, why it is there, and how it scores"
