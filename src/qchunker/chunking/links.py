@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from qchunker.numerals import numeral_value
 from qchunker.sentences import sentence_spans
 from qchunker.types import Document, Link, Partition, Span
 
@@ -227,28 +228,9 @@ class _Clauses:
         return start + len(above.rpartition("\n")[0]) + ("\n" in above)
 
 
-_CN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-
-
 def _key(match: re.Match[str]) -> str:
     groups = match.groupdict()
     if groups["cn"]:
-        sub = f".{_number(groups['sub'])}" if groups["sub"] else ""
-        return f"{groups['unit'].replace('條', '条').replace('節', '节')}{_number(groups['cn'])}{sub}"
+        sub = f".{numeral_value(groups['sub'])}" if groups["sub"] else ""
+        return f"{groups['unit'].replace('條', '条').replace('節', '节')}{numeral_value(groups['cn'])}{sub}"
     return str(groups["en"] or groups["dotted"] or groups.get("single"))
-
-
-def _number(text: str) -> int:
-    """The value of an Arabic or Chinese numeral below 10,000."""
-    if text.isdigit() and not any(char in _CN_DIGITS for char in text):
-        return int(text)
-    total, digit = 0, 0
-    for char in text:
-        if char in _CN_DIGITS:
-            digit = _CN_DIGITS[char]
-        elif char.isdigit():
-            digit = int(char)
-        else:
-            total += max(digit, 1) * {"十": 10, "百": 100}[char]
-            digit = 0
-    return total + digit

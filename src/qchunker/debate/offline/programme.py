@@ -5,7 +5,7 @@ Source: docs/equations.md#seg-1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -47,14 +47,7 @@ def best_cuts(programme: Programme, evidence: Sequence[float]) -> list[int]:
     back = [0] * (n + 1)
     sums, most = _sums(programme.sizes), max(programme.rooms)
     for stop in range(1, n + 1):
-        start = stop
-        while start > 0:
-            start -= 1
-            length = sums[stop] - sums[start] + programme.extras[start]
-            if length > programme.rooms[start] and start < stop - 1:
-                if sums[stop] - sums[start] > most:
-                    break
-                continue
+        for start, length in _chunks_up_to(programme, sums, most, stop):
             gain = best[start] + _chunk_score(programme, evidence, start, length)
             if gain >= best[stop]:
                 best[stop], back[stop] = gain, start
@@ -76,14 +69,7 @@ def best_cuts_into(programme: Programme, evidence: Sequence[float], n_chunks: in
     for stop in range(1, n + 1):
         middle = sums[stop] / pace
         low, high = max(1, int(middle) - _BAND), min(n_chunks, int(middle) + _BAND)
-        start = stop
-        while start > 0:
-            start -= 1
-            length = sums[stop] - sums[start] + programme.extras[start]
-            if length > programme.rooms[start] and start < stop - 1:
-                if sums[stop] - sums[start] > most:
-                    break
-                continue
+        for start, length in _chunks_up_to(programme, sums, most, stop):
             gained = _chunk_score(programme, evidence, start, length)
             for k, value in best[start].items():
                 if low <= k + 1 <= high and value + gained >= best[stop].get(k + 1, -inf):
@@ -104,6 +90,16 @@ def partition_score(programme: Programme, evidence: Sequence[float], cuts: Seque
     for start, stop in zip(cuts, [*cuts[1:], len(programme.sizes)], strict=True):
         total += _chunk_score(programme, evidence, start, sums[stop] - sums[start] + programme.extras[start])
     return total
+
+
+def _chunks_up_to(programme: Programme, sums: Sequence[int], most: int, stop: int) -> Iterator[tuple[int, int]]:
+    """First units and lengths of the chunks that may end before ``stop``, the shortest first."""
+    for start in range(stop - 1, -1, -1):
+        length = sums[stop] - sums[start] + programme.extras[start]
+        if length <= programme.rooms[start] or start == stop - 1:
+            yield start, length
+        elif sums[stop] - sums[start] > most:
+            return
 
 
 def _chunk_score(programme: Programme, evidence: Sequence[float], start: int, length: int) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from qchunker.debate.offline.gaps.evidence import REQUIRED, gaps
 from qchunker.debate.offline.index.dates import EN_YEAR, ZH_YEAR
 from qchunker.debate.offline.index.document_index import DocumentIndex
-from qchunker.debate.offline.index.numbered_clauses import number_value
 from qchunker.debate.offline.index.table_runs import cells, is_number
+from qchunker.numerals import numeral_value
 from qchunker.types import Gap, Span
 
 _ZH_RELATIVE = re.compile(r"(?:^|(?<=[，。；、：“「\n於于在自至到]))(?:同年|次年|翌年|是年|该年|該年|同月|翌月|次月)")
@@ -81,7 +81,7 @@ def _is_passed(index: DocumentIndex, date: Span, before: list[Span]) -> bool:
 
 
 def _value(numeral: str) -> int:
-    return 1 if numeral == "元" else number_value(numeral.replace("元", "一"))
+    return 1 if numeral == "元" else numeral_value(numeral.replace("元", "一"))
 
 
 def _defined_dates(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:

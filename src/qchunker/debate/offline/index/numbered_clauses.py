@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from qchunker.numerals import numeral_value
 from qchunker.types import Block, Document, Span
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]{1,6}"
@@ -26,7 +27,6 @@ _CAPTION = re.compile(
     r"\s*(?P<number>[0-9]{1,3}(?:[.-][0-9]{1,3})?|[A-Z]\b|[一二三四五六七八九十]{1,2})(?=[\s.:：。、(（|—–-]|$)",
     re.MULTILINE | re.IGNORECASE,
 )
-_CN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _KINDS = {"fig.": "figure", "fig": "figure", "figures": "figure", "tables": "table", "图": "figure", "圖": "figure",
           "表": "table", "附錄": "附录", "figs.": "figure", "notes": "note"}  # fmt: skip
 
@@ -135,13 +135,13 @@ def own_key(match: re.Match[str]) -> str:
     if match["cn"]:
         return unit_key(match["cn"], match["unit"])
     if match["numeral"]:
-        return f"部{number_value(match['numeral'])}"
+        return f"部{numeral_value(match['numeral'])}"
     return str(match["en"] or match["dotted"] or match["single"])
 
 
 def unit_key(number: str, unit: str) -> str:
     """The key of a Chinese number and its unit: 第八条 and 第8條 have the same."""
-    return f"{_UNITS.get(unit, unit)}{number_value(number)}"
+    return f"{_UNITS.get(unit, unit)}{numeral_value(number)}"
 
 
 _RANGE = re.compile(r"\d\s*(?:to|and|-|–|±|=|<|>|≤|≥|pH|v|version)?\s*$")
@@ -156,21 +156,5 @@ def is_value(text: str, start: int, end: int) -> bool:
 def caption_key(kind: str, number: str) -> str:
     """The key of a caption: Fig. 2 and Figure 2 have the same."""
     kind = kind.lower()
-    digits = number if re.fullmatch(r"[0-9A-Za-z.-]+", number) else str(number_value(number))
+    digits = number if re.fullmatch(r"[0-9A-Za-z.-]+", number) else str(numeral_value(number))
     return f"{_KINDS.get(kind, kind)} {digits.upper()}"
-
-
-def number_value(text: str) -> int:
-    """The value of an Arabic or Chinese numeral below 10,000."""
-    if text.isdigit() and not any(char in _CN_DIGITS for char in text):
-        return int(text)
-    total, digit = 0, 0
-    for char in text:
-        if char in _CN_DIGITS:
-            digit = _CN_DIGITS[char]
-        elif char.isdigit():
-            digit = int(char)
-        else:
-            total += max(digit, 1) * {"十": 10, "百": 100}[char]
-            digit = 0
-    return total + digit
