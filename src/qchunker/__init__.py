@@ -15,7 +15,7 @@ from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, Scor
 from qchunker.errors import QChunkerError
 from qchunker.lint import lint
 from qchunker.models.load import Models, load_models
-from qchunker.pipeline import chunk, complete, from_text, parse, review, score, score_all
+from qchunker.pipeline import chunk, complete, explain_cuts, from_text, parse, review, score, score_all
 from qchunker.types import (
     Addition,
     Block,
@@ -56,6 +56,7 @@ __all__ = [
     "__version__",
     "chunk",
     "complete",
+    "explain_cuts",
     "from_text",
     "lint",
     "load_models",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qchunker.config import ChunkingConfig
+from qchunker.debate.offline.segmenter import sizes_for
+from qchunker.models.load import is_mostly_chinese
 from qchunker.parsing import headings
 from qchunker.types import ATOMIC_KINDS, Block, Document, Note, Span
 
@@ -22,7 +24,7 @@ def lint(document: Document, config: ChunkingConfig | None = None) -> list[Note]
     repeated with each part of its table), ``no_stops`` (prose that has to be cut inside sentences),
     ``repeated_text`` (the same long block more than twice).
     """
-    settings = config or ChunkingConfig()
+    settings = sizes_for(config or ChunkingConfig(), chinese=is_mostly_chinese(document.text))
     found = [*document.notes, *_headings(document), *_sizes(document, settings), *_repeats(document)]
     return sorted(found, key=lambda note: (note.span is not None, note.span or (0, 0), note.kind))
 

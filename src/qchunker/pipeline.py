@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from math import inf, isnan
 from operator import index
 from pathlib import Path
@@ -13,9 +13,8 @@ from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from qchunker.chunking import CHUNKERS, Chunker
-from qchunker.chunking.assemble import assemble
+from qchunker.chunking.assemble import chunk_at, signature
 from qchunker.chunking.links import link_exceptions
-from qchunker.chunking.packing import Piece
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, ScoringConfig, SegmentationConfig
 from qchunker.debate.offline.completer import complete as complete_chunk
@@ -176,13 +175,16 @@ def complete(
     reviews = review(document, partition)
     if not isinstance(partition, Partition):
         sizes = ChunkingConfig(target_chars=max(1, len(document.text)), overlap_ratio=0)
-        pieces = [Piece(*span, "block") for span in _spans(partition)]
-        partition = assemble(document, pieces, sizes, Measure.of_config(sizes), "spans")
+        measure = Measure.of_config(sizes)
+        made = tuple(chunk_at(document, span, sizes, measure) for span in _spans(partition))
+        partition = Partition(document, made, "spans", signature(sizes, "spans"))
     chunks = [
         complete_chunk(piece, found, config or CompletionConfig())
         for piece, found in zip(partition.chunks, reviews, strict=True)
     ]
-    return link_exceptions(replace(partition, chunks=tuple(chunks)))
+    completed = replace(partition, chunks=tuple(chunks))
+    in_order = all(one.end <= other.start for one, other in pairwise(chunks))
+    return link_exceptions(completed) if in_order else completed
 
 
 def _rank(value: float) -> float:

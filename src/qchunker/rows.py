@@ -226,7 +226,9 @@ def _markdown(rows: Sequence[Row]) -> Iterator[str]:
             yield f"# {row.get('source') or row['doc_id']}\n\n"
         path = " > ".join(row.get("heading_path") or ()) or "(no heading)"
         yield f"## {row.get('chunk_id', index)}\n\n{path}\n\n"
-        text = row.get("text", "")
+        if row.get("question"):
+            yield f"*{' '.join(str(row['question']).split())}*\n\n"
+        text = row.get("completed_text") or row.get("text", "")
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
         yield f"{fence}text\n{text}\n{fence}\n\n"
 

@@ -27,6 +27,11 @@ def assemble(
     return Partition(document, tuple(chunks), method, signature(config, method))
 
 
+def chunk_at(document: Document, span: Span, config: ChunkingConfig, measure: Measure) -> Chunk:
+    """One chunk of another tool, with its headings, page and repeated headers; nothing is cut or joined."""
+    return _chunk(document, Piece(*span, "block"), config, measure, None)
+
+
 def _with_furniture(document: Document, pieces: Iterable[Piece]) -> list[Piece]:
     """Pieces of nothing but page furniture join their neighbour: they add nothing to what is embedded."""
     joined: list[Piece] = []

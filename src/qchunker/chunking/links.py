@@ -45,6 +45,7 @@ _REFERENCE_ZH = "条條款项項规規"
 _REFERENCE_HINT = re.compile(
     r"[0-9]\.[0-9]|lause|ection|rticle|aragraph|recedin|oregoin|revious|bove|[Rr]ule|[第前上以§]"
 )
+_NOT_APPLICABLE = re.compile("不适用|not appl")
 _WINDOW = 400
 _MAX_ITEMS = 200
 
@@ -114,11 +115,15 @@ def _references(document: Document) -> Iterator[_Reference]:
         # The clause's own number is no reference; where it is a heading of its own, the sentence has none.
         own = _own_number(text, 0, len(text)) if _starts_line(document.text, sentence.start) else None
         at = own.end() if own else 0
-        targets = [
-            clauses.named(match, sentence.start)
+        matches = [
+            match
             for match in _NUMBER.finditer(text, at)
             if not _is_quantity(text, match) and not _ELSEWHERE.search(text, max(0, match.start() - 24), match.start())
         ]
+        # 第六条不适用于第四条规定的情形: what stands behind the cue is what stays free of the rule.
+        cue = _NOT_APPLICABLE.search(text, at)
+        before = [match for match in matches if cue is not None and match.end() <= cue.start()]
+        targets = [clauses.named(match, sentence.start) for match in before or matches]
         if _RELATIVE.search(text, at):
             targets.append(clauses.before(sentence.start))
         for target in targets:

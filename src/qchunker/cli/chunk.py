@@ -77,6 +77,18 @@ def _debate_config(settings: dict[str, Any]) -> DebateConfig:
     return DebateConfig(segmentation, None if settings.pop("no_complete") else CompletionConfig())
 
 
+def _check_options(method: str, settings: dict[str, Any]) -> None:
+    """An option that would do nothing is a mistake."""
+    default = SegmentationConfig()
+    given = {"paths": settings["n_paths"] != default.paths, "objective": settings["objective"] != default.objective,
+             "no-complete": settings["no_complete"], "lm": settings["lm"] != DEFAULT_LM}  # fmt: skip
+    for name, is_given in given.items():
+        if is_given and method != DEBATE:
+            raise ConfigError(name, f"only the method {DEBATE} knows it")
+    if given["objective"] and not given["paths"]:
+        raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
+
+
 def _models(settings: dict[str, Any], objective: str) -> Models | None:
     """The models that were named; None for those that the library takes by itself."""
     embedder, lm, key = settings.pop("embedder"), settings.pop("lm"), os.environ.get("QCHUNKER_API_KEY")
@@ -117,6 +129,7 @@ def chunk(
         raise ConfigError("documents", "two outputs are the same file")
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
+    _check_options(method, settings)
     inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
     how, models = _debate_config(settings), _models(settings, objective)
     config = _config(settings)
@@ -140,7 +153,7 @@ def chunk(
     if output not in (None, "-"):
         errors.print(
             f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
-            + (f"; {n_completed} completed" if n_completed else ""),
+            + (f"; {n_completed} completed" if how.completion is not None and method == DEBATE else ""),
             soft_wrap=True,
         )
     finish(len(inputs), failures)

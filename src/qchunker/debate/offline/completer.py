@@ -21,7 +21,7 @@ from qchunker.types import Addition, Chunk, Gap, Review, Span
 # What is worth most for its length is added first.
 _ORDER = (
     "subject_entity", "coreference", "abbreviation", "time_or_place", "unit_or_scope", "table_header",
-    "exception_or_condition", "definition", "cross_reference", "heading_context",
+    "exception_or_condition", "cross_reference", "definition", "heading_context",
 )  # fmt: skip
 _LABELS = {
     "definition": ("Definition", "定义", "定義"),
@@ -37,8 +37,11 @@ _LABELS = {
 }
 _INLINE = frozenset({"subject_entity", "coreference", "abbreviation", "time_or_place", "definition"})
 _ABOVE_ROWS = frozenset({"table_header", "unit_or_scope"})
+_STANDS_FOR = re.compile(
+    r"[本该]?公司|上市公司|[甲乙丙丁]方|原告|被告|第三人|上诉人|被上诉人|我们|本[\u4e00-\u9fff]{1,2}"
+)
 _NAMED = frozenset({"coreference", "time_or_place"})
-_IN_FRONT = frozenset({"heading_context", "coreference"})
+_IN_FRONT = frozenset({"heading_context", "coreference", "subject_entity"})
 _MAX_INLINE = {"en": 70, "zh": 32}
 _SENTENCE_CHARS = 600
 """How far a sentence around evidence is looked for."""
@@ -125,7 +128,10 @@ class _Writer:
         # A whole sentence in brackets behind a pronoun would read as what the pronoun stands for.
         whole = self.folded(self.text[slice(*self.sentence_of(gap.evidence[0]))])
         is_name = gap.kind not in _NAMED or whole != self.folded(self.text[slice(*gap.evidence[0])])
-        if gap.kind in _INLINE and short and is_name and self._kind_at(gap.surface.start) != "code":
+        word = self.text[slice(*gap.surface)]
+        # In Chinese a surface may be a part of a longer word: 产品 of 产品线.
+        is_word = gap.kind != "subject_entity" or not self.is_chinese or _STANDS_FOR.fullmatch(word) is not None
+        if gap.kind in _INLINE and short and is_name and is_word and self._kind_at(gap.surface.start) != "code":
             return self._inline(gap, first, budget)
         return self._labelled(gap, budget)
 
@@ -143,9 +149,13 @@ class _Writer:
         phrases: list[str] = []
         size = len(label) + 5
         many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
-        for span in gap.evidence[:many]:
+        for span in gap.evidence[:many] if many == 1 else sorted(gap.evidence):
             phrase = self._phrase(span)
-            if size + len(phrase) > budget or any(phrase in other or other in phrase for other in phrases):
+            if any(phrase in other or other in phrase for other in phrases):
+                continue
+            if size + len(phrase) > budget or len(phrases) == many:
+                if gap.kind == "exception_or_condition":
+                    return None  # one of two grounds would look like the only one
                 continue
             spans.append(span)
             phrases.append(phrase)

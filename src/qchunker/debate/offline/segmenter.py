@@ -149,11 +149,16 @@ def segment(
 
 
 def sizes_for(config: ChunkingConfig, *, chinese: bool) -> ChunkingConfig:
-    """The sizes in force: what the caller left open depends on the language (docs/adr/0006)."""
+    """The sizes in force: what the caller left open depends on the language (docs/adr/0006).
+
+    The limit leaves room for tables that are whole; prose is kept near the target by its penalty.
+    """
     target = TARGET_CHARS_ZH if chinese else TARGET_CHARS
+    by_default = config.target_chars is None and config.tokenizer is None
     return replace(
         config,
         target_chars=config.target_chars or min(target, config.max_chars or target),
+        max_chars=config.max_chars or (2 * TARGET_CHARS if by_default else None),
         overlap_ratio=0 if config.overlap_ratio is None else config.overlap_ratio,
     )
 

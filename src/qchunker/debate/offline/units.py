@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qchunker.chunking.packing import HEADING, LINE, SENTENCE, Unit, text_units
+from qchunker.chunking.packing import GLUED, HEADING, LINE, SENTENCE, Unit, text_units
 from qchunker.chunking.sizes import Measure
 from qchunker.chunking.strength import strength_before
 from qchunker.chunking.structure import Cutter
@@ -40,6 +40,8 @@ def _strength(document: Document, index: int) -> int:
     block, before = document.blocks[index], document.blocks[index - 1] if index else None
     if before is not None and before.kind == block.kind == "heading" and block.level <= before.level:
         return HEADING  # the one before has no body
+    if before is not None and block.kind == "record" and block.header == (before.start, before.end):
+        return GLUED  # a header stays with its first record
     return strength_before(document.text, document.blocks, index)
 
 

@@ -49,6 +49,7 @@ _INVITES = re.compile(
 _SPEAKS_OF_CLAUSES = re.compile(
     r"\s*(?:[,.;:)，。；：）款条的规所约项关对中]|$|does|shall|is not|are|do not|or |and |不)"
 )
+_LIMITS = re.compile(r"not appl|notwithstanding|不适用|不受", re.IGNORECASE)
 _MAX_ROWS = 12
 _POINTS = re.compile(r"\b(?:in|of|under|to|by|per|clause|and|or|which|with)\s$|[的依按照违反至于与和、受]\s?$")
 _OF_TABLE = re.compile(r"(?:the |this )?(?:\w+ )?(?:table|component|amount)")
@@ -125,7 +126,10 @@ def _content(index: DocumentIndex, target: Clause, pointing: Span) -> tuple[list
     ]  # fmt: skip
     if not target.is_heading or rows:
         return [*rows, *sentences], True
-    wanted = _words(index.text[slice(*pointing)])
+    pointer = index.text[slice(*pointing)]
+    if sentences and _LIMITS.search(pointer):
+        return sentences[:1], True  # what is limited is the rule, which comes first
+    wanted = _words(pointer)
     shared = {s: len(wanted & _words(index.text[slice(*s)])) for s in sentences}
     ranked = sorted(sentences, key=lambda s: (-shared[s], s.start))[:_MAX_SENTENCES]
     return ranked, bool(ranked) and shared[ranked[0]] > 0

@@ -79,8 +79,7 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
     if leads_in:
         yield from gaps(index, chunk, "heading_context", surface, [*lead_in, *steps], REQUIRED)
     elif steps:
-        necessity = REQUIRED if short and not lead_in else HELPFUL
-        yield from gaps(index, chunk, "heading_context", surface, [*steps, *above], necessity)
+        yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], HELPFUL)
     elif short and passed:
         yield from gaps(index, chunk, "heading_context", surface, above, HELPFUL)
 

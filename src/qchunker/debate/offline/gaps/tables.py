@@ -14,9 +14,13 @@ _UNIT = re.compile(
     r"\((?:dollars |amounts |figures |all amounts )?(?:expressed )?(?:in|\$|us\$)\s?[^()\n]{0,30}(?:millions|"
     r"thousands|billions|percent|"
     r"dollars|shares|units|%)[^()\n]{0,30}\)|\(\s*(?:000s?|'000|%|kg|mm|cm|km|MB|GB|ms)\s*\)|"
-    r"(?:金额)?(?:单位|單位)\s*[：:]\s*[^\s，。；|（）()]{1,12}|[（(](?:单位[：:])?(?:人民币)?"
+    r"(?:[\u4e00-\u9fff]{0,6})(?:单位|單位)\s*(?:[：:]|均?[为為是])\s*[^\s，。；|（）()]{1,12}|[（(](?:单位[：:])?(?:人民币)?"
     r"(?:[万亿千百]?[元股人吨]|MB|GB|KB|kg|km|%|％|mg/L|毫米|厘米|公斤|小时|天)[）)]",
     re.IGNORECASE,
+)
+_UNIT_SENTENCE = re.compile(
+    r"\b[Aa]ll (?:[\w-]+ ){1,3}(?:are|is)(?: [\w-]+){0,3}? in [^.;\n]{1,40}|\b[Aa]ll (?:[\w-]+ ){1,3}in [^.;\n]{1,30}|"
+    r"\b(?:[Vv]alues|[Aa]mounts|[Dd]imensions|[Ff]igures) (?:are )?in [^.;\n]{1,30}"
 )
 
 
@@ -37,7 +41,11 @@ def units(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         row = next((r for r in rows if any(is_number(cell) for cell in cells(index.text[r.start : r.end])[1:])), None)
         if row is None or _UNIT.search(index.text, *chunk):
             continue
-        found = [Span(*match.span()) for match in _UNIT.finditer(index.text, table.lead.start, table.header.end)]
+        lead = table.lead.start, table.header.end
+        found = [
+            Span(*match.span()) for pattern in (_UNIT, _UNIT_SENTENCE) for match in pattern.finditer(index.text, *lead)
+        ]
+        found.sort()
         surface = _values(index, row)
         yield from gaps(index, chunk, "unit_or_scope", surface, found[::-1], REQUIRED)
 

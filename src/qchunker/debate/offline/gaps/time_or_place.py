@@ -50,9 +50,17 @@ def _relative(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         near = relative.start() - (_NEAR_ZH if index.chinese else _NEAR_EN)
         section = index.section_at(relative.start())
         dates = [
-            s for s in index.years_before(chunk.start, 1) if s.start >= near and index.section_at(s.start) == section
+            _year_of(text, s)
+            for s in index.years_before(chunk.start, 1)
+            if s.start >= near and index.section_at(s.start) == section
         ]
         yield from gaps(index, chunk, "time_or_place", Span(*relative.span()), dates, REQUIRED)
+
+
+def _year_of(text: str, date: Span) -> Span:
+    """The year of a date: 同年十月 is no month of the one before."""
+    end = text.find("年", *date)
+    return date if end < 0 else Span(date.start, end + 1)
 
 
 def _bare_month(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:

@@ -140,6 +140,9 @@ def long_form(short: str, window: str) -> str:
         The words, or nothing if they do not spell it.
     """
     short = short.removesuffix("s") if short[:-1].isupper() else short
+    last = window.split(" ")[-len(short) :]
+    if [word[:1].lower() for word in last] == list(short.lower()):
+        return " ".join(last)  # letter by letter, before letters inside of words are tried
     at = len(window)
     for index in range(len(short) - 1, -1, -1):
         char = short[index].lower()
@@ -173,8 +176,11 @@ def _quoted(text: str, sentences: Sequence[Span], lowercase: bool) -> Iterator[D
             means = pattern is _QUOTED_MEANS and match["means"] is not None
             if not (means or name[:1].isupper() or lowercase) or name.lower() in _STOP:
                 continue
-            end = _sentence_end(sentences, starts, match.start())
-            yield DefinedTerm(name, (Span(match.start(), min(end, match.start() + _MAX_EVIDENCE_CHARS)),), "definition")
+            end = min(_sentence_end(sentences, starts, match.start()), match.start() + _MAX_EVIDENCE_CHARS)
+            # "Harbour Ltd. "Lessor" means": the stop of a short form may end a definition too.
+            following = pattern.search(text, match.end(), end)
+            end = match.end() + len(text[match.end() : following.start()].rstrip()) if following else end
+            yield DefinedTerm(name, (Span(match.start(), end),), "definition")
 
 
 def _sentence_end(sentences: Sequence[Span], starts: Sequence[int], at: int) -> int:

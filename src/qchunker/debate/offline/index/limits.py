@@ -19,6 +19,7 @@ _CUE = re.compile(
     r"in lieu|only during|exceptions? to)\b|不适用|不受|不妨碍|一半|减半|扣减|不予|例外|不在此限",
     re.IGNORECASE,
 )
+_TAKES_AN_OBJECT = re.compile(r"不适用|(?:not|nor) ", re.IGNORECASE)
 _CUE_CHARS_ZH, _CUE_CHARS_EN = 40, 120  # between the cue and the reference
 _REFERENCE = re.compile(
     rf"第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節|部分)|"
@@ -101,6 +102,9 @@ def _nearest(text: str, cue: re.Match[str], start: int, end: int) -> list[re.Mat
     found = list(_REFERENCE.finditer(text, start, end))
     if not found:
         return []
+    before = [match for match in found if match.end() <= cue.start()]
+    if before and _TAKES_AN_OBJECT.match(cue.group()):
+        found = before  # 第六条不适用于第四条规定的情形 limits 第六条
     gap = [m.start() - cue.end() if m.start() >= cue.end() else cue.start() - m.end() for m in found]
     best = gap.index(min(gap))
     low = high = best
