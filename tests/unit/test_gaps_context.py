@@ -15,7 +15,7 @@ CONTEXT = [
     ("unit_or_scope", "(in millions) | 2015 | 2014\n«north | 12 | 10\nsouth | 9 | 8»", "12", "(in millions)"),
     ("unit_or_scope", "单位：万元\n\n«| 地区 | 收入 |\n| 北 | 12 |»", "12", "单位：万元"),
     ("time_or_place", "The mill burnt down in May 1912.\n\n«That year the owner left.»", "That year", "May 1912"),
-    ("time_or_place", "2008年3月修成水闸。\n\n«同年水灾。»", "同年", "2008年3月"),
+    ("time_or_place", "2008年3月修成水闸。\n\n«同年水灾。»", "同年", "2008年"),
     ("time_or_place", "景平三年七月初五起兵。\n\n«七月初九，城破。»", "七月初九", "景平三年七月"),
     (
         "time_or_place",

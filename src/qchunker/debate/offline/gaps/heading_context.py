@@ -79,7 +79,9 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
     if leads_in:
         yield from gaps(index, chunk, "heading_context", surface, [*lead_in, *steps], REQUIRED)
     elif steps:
-        yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], HELPFUL)
+        # Under a heading, which the chunk is shown with, the step is understood.
+        necessity = REQUIRED if short and not lead_in and not above else HELPFUL
+        yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], necessity)
     elif short and passed:
         yield from gaps(index, chunk, "heading_context", surface, above, HELPFUL)
 
