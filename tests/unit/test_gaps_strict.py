@@ -225,3 +225,12 @@ def test_a_line_over_an_indented_block_is_no_term(line: str) -> None:
         f"«{line}, the list is not sorted at all and the tool stops here.»\n"
     )
     assert not gaps_in(text, "definition")
+
+
+def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
+    filler = "Sales grew by 4% in the year and costs fell by 2%. " * 120
+    text = f"Acme Pumps Ltd makes pumps. Acme Pumps Ltd sells them. Acme Pumps Ltd repairs them.\n\n{filler}\n\n"
+    near = "Acme Pumps Ltd opened a plant.\n\n"
+    chunk = "«The company paid $ 5 million.»\n"
+    assert not gaps_in(text + chunk, "subject_entity")
+    assert gaps_in(text + near + chunk, "subject_entity")

@@ -32,6 +32,7 @@ _PRODUCT_ZH = re.compile(
 _OPENING = re.compile(r"\W{0,6}((?:The|Its|Their) [a-z]+)")
 _PROPER = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}")
 _KINDS_ZH = "市县縣区區省国國州镇鎮乡鄉村校院馆館寺庙廟山河湖岛島站线線军軍党黨社会會派族剧劇片书書队隊"
+_NEAR = 4_000  # a long text may go on to another company without saying so
 _MOST_OPAQUE = frozenset(ROLES[:12])  # bare letters, and roles in a procedure
 
 
@@ -123,7 +124,8 @@ def _titled(index: DocumentIndex, chunk: Span, name: SubjectName) -> tuple[Span,
 
 def _company(index: DocumentIndex, chunk: Span, name: SubjectName) -> tuple[Span, str] | None:
     text, written = index.text, index.text[chunk.start : chunk.end]
-    if any(rival in written for rival in name.rivals):
+    around = text[max(0, chunk.start - _NEAR) : chunk.end + _NEAR]
+    if any(rival in written for rival in name.rivals) or not name.is_named(around):
         return None
     match = (_COMPANY_WORDS_ZH if index.chinese else _COMPANY_WORDS_EN).search(text, *chunk)
     if (_NAMED_COMPANY_ZH if index.chinese else COMPANY_EN).search(text, *chunk):
