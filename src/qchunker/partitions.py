@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import index
+from itertools import pairwise
 from typing import Any
 
 from qchunker.errors import InputError
@@ -15,6 +15,7 @@ from qchunker.parsing import parse_string
 from qchunker.types import Block, Document, Span
 
 Row = dict[str, Any]
+_DEEPEST = 1000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -73,27 +74,50 @@ def structured(document: Document, row: Row) -> Document:
     Raises:
         InputError: if the blocks of the row are not sorted spans of its text.
     """
-    blocks = row.get("blocks")
-    if blocks is None:
+    if not row.get("blocks"):
+        if row.get("blocks") not in (None, []):
+            raise InputError(f"document {document.id!r}: its blocks are no list")
         parsed = parse_string(document.text, "text.md", document.id) if document.text.strip() else document
-        blocks_found = parsed.blocks if parsed.text == document.text else ()
-        return dataclasses.replace(document, blocks=blocks_found)
+        return dataclasses.replace(document, blocks=parsed.blocks if parsed.text == document.text else ())
     try:
-        made = tuple(
-            Block(
-                str(one["kind"]), index(one["start"]), index(one["end"]), tuple(map(str, one["heading_path"])),
-                index(one["level"]), None if one.get("header") is None else Span(*map(index, one["header"])),
-            )
-            for one in blocks
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+        made = [_block(one, len(document.text)) for one in row["blocks"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"document {document.id!r}: its blocks hold what they should not: {error!r}") from error
+    if any(one.end > other.start for one, other in pairwise(made)):
+        raise InputError(f"document {document.id!r}: its blocks are not sorted spans of its text")
+    return dataclasses.replace(document, blocks=tuple(_with_gaps(document.text, made)))
+
+
+def _block(one: Row, length: int) -> Block:
+    path, level, header = one["heading_path"], one["level"], one.get("header")
+    if type(level) is not int or not 0 <= level <= _DEEPEST:
+        raise ValueError(f"level {level!r}")
+    if not isinstance(path, list) or not all(isinstance(title, str) for title in path):
+        raise ValueError(f"heading_path {path!r}")
+    span = _span_in(length, one["start"], one["end"])
+    above = None if header is None else _span_in(length, *header)
+    if above is not None and above.start > span.start:
+        raise ValueError(f"header {header!r} behind the block")
+    return Block(whole_characters(str(one["kind"])), *span, tuple(map(whole_characters, path)), level, above)
+
+
+def _span_in(length: int, start: Any, end: Any) -> Span:
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
+        raise ValueError(f"span {start!r}-{end!r}")
+    return Span(start, end)
+
+
+def _with_gaps(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks, and paragraphs of the text that no block holds."""
     at = 0
-    for block in made:
-        if not at <= block.start < block.end <= len(document.text):
-            raise InputError(f"document {document.id!r}: its blocks are not sorted spans of its text")
-        at = block.end
-    return dataclasses.replace(document, blocks=made)
+    for block in [*blocks, None]:
+        stop = len(text) if block is None else block.start
+        piece = text[at:stop]
+        if piece.strip():
+            yield Block("paragraph", at + len(piece) - len(piece.lstrip()), at + len(piece.rstrip()))
+        if block is not None:
+            yield block
+            at = block.end
 
 
 def whole_characters(text: str) -> str:

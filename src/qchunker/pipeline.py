@@ -91,6 +91,8 @@ def chunk(
         ConfigError: if the method is unknown, or is a function that loses or repeats text.
         MissingModelError: if the objective needs a model that is not on this machine.
     """
+    if not isinstance(document, Document):
+        raise InputError(f"document must be a Document, got {type(document).__name__}", hint="use from_text or parse")
     config = config or ChunkingConfig()
     if method == DEBATE:
         partition = _debated(document, config, debate_config or DebateConfig(), models)
@@ -158,6 +160,8 @@ def review(document: Document, partition: Partition | Sequence[tuple[int, int]])
     Raises:
         InputError: if a span is outside the document.
     """
+    if not isinstance(document, Document):
+        raise InputError(f"document must be a Document, got {type(document).__name__}", hint="use from_text or parse")
     spans = partition.spans if isinstance(partition, Partition) else _spans(partition)
     for span in spans:
         if not 0 <= span.start < span.end <= len(document.text):

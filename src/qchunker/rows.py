@@ -255,7 +255,7 @@ def _open_parquet(path: str) -> Iterator[Writer]:
         yield lambda rows: writer.write_table(pyarrow.Table.from_pylist(list(rows), schema=schema))
 
 
-_MAX_GAP_CHARS = 100_000_000
+_MAX_GAP_CHARS = 5_000_000
 CHUNK_FIELDS = (
     "chunk_id", "doc_id", "source", "start", "end", "text", "kind", "heading_path", "page", "cut", "lead_in", "context",
     "question", "completed_text", "added", "links", "embedding_text", "oversize", "method", "signature",

@@ -108,15 +108,22 @@ class Document:
 
     def without_furniture(self, start: int, end: int) -> str:
         """``text[start:end]`` without running headers, footers and page numbers."""
+        return "\n".join(self.text[slice(*span)] for span in self.kept_spans(start, end))
+
+    def kept_spans(self, start: int, end: int) -> list[Span]:
+        """The parts of ``[start, end)`` between page furniture, without white space at its edges."""
         if not self.has_furniture:
-            return self.text[start:end]
-        kept, at = [], start
-        for block in self.blocks_in(start, end):
-            if block.kind == "furniture":
-                kept.append(self.text[at : block.start].strip())
-                at = block.end
-        kept.append(self.text[at:end].strip() if kept else self.text[at:end])
-        return "\n".join(part for part in kept if part)
+            return [Span(start, end)]
+        gaps = [block for block in self.blocks_in(start, end) if block.kind == "furniture"]
+        if not gaps:
+            return [Span(start, end)]
+        edges = [start, *(edge for block in gaps for edge in (block.start, block.end)), end]
+        kept = []
+        for low, high in zip(edges[::2], edges[1::2], strict=True):
+            piece = self.text[low:high]
+            if piece.strip():
+                kept.append(Span(low + len(piece) - len(piece.lstrip()), high - len(piece) + len(piece.rstrip())))
+        return kept
 
 
 class Question(NamedTuple):
@@ -271,11 +278,18 @@ class Chunk:
         return self._with(self.added, self.start) if self.added else None
 
     def _with(self, additions: Sequence[Addition], start: int) -> str:
-        parts = []
-        for addition in additions:
-            parts += [self.document.without_furniture(start, addition.at), addition.text]
-            start = addition.at
-        return "".join([*parts, self.document.without_furniture(start, self.end)])
+        kept = self.document.kept_spans(start, self.end)
+        parts: list[str] = []
+        waiting = list(additions)
+        for number, (low, high) in enumerate(kept):
+            last = number == len(kept) - 1
+            at = low
+            while waiting and (waiting[0].at <= high or last):
+                stop = min(max(waiting[0].at, at), high)
+                parts += [self.document.text[at:stop], waiting.pop(0).text]
+                at = stop
+            parts += [self.document.text[at:high], "" if last else "\n"]
+        return "".join(parts)
 
     def replace(self, **changes: Any) -> Chunk:
         """A copy with some fields changed."""

@@ -228,7 +228,8 @@ def _context(
         if header.end <= piece.start and header.end - header.start <= _MAX_PARENT_CHARS:
             spans.append(header)
         parents = document.blocks_in(*header)
-        header = parents[0].header if parents and parents[0].kind == "list_item" else None
+        above = parents[0].header if parents and parents[0].kind == "list_item" else None
+        header = above if above is not None and above.start < header.start else None
     return tuple(reversed(spans))
 
 

@@ -16,11 +16,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 from qchunker.chunking import CHUNKERS
-from qchunker.cli.terminal import count, errors, finish, maybe_rows, shown
+from qchunker.cli.terminal import count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.errors import ConfigError, InputError
-from qchunker.inputs import Input, expand_paths, read_jsonl
+from qchunker.inputs import FileInput, Input, expand_paths, read_jsonl
 from qchunker.lint import lint
 from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, load_models
 from qchunker.pipeline import DEBATE, Failure, chunk_all, explain_cuts, parse_input
@@ -85,6 +85,10 @@ def _check_options(method: str, settings: dict[str, Any]) -> None:
     for name, is_given in given.items():
         if is_given and method != DEBATE:
             raise ConfigError(name, f"only the method {DEBATE} knows it")
+    if given["lm"] and not given["objective"]:
+        raise ConfigError("lm", "only the chunkscore objectives read with it", hint="give --objective chunkscore")
+    if given["objective"] and settings["lm"] == NO_LM:
+        raise ConfigError("lm", f"the objective {settings['objective']} needs a language model")
     if given["objective"] and not given["paths"]:
         raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
 
@@ -127,10 +131,15 @@ def chunk(
     named = [path for path in (output, documents, explain) if path not in (None, "-")]
     if len({os.path.realpath(str(path)) for path in named}) < len(named):
         raise ConfigError("documents", "two outputs are the same file")
+    if [output or "-", documents, explain].count("-") > 1:
+        raise ConfigError("documents", "two outputs go to standard output")
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
     _check_options(method, settings)
     inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
+    sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
+    for path in map(str, named):
+        refuse_overwriting(path, *paths, *sources)
     how, models = _debate_config(settings), _models(settings, objective)
     config = _config(settings)
     failures: list[Failure] = []

@@ -9,7 +9,7 @@ Source: QChunker 3.2.4 (three checks: critical for the chunk, explicit in the do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from qchunker.config import CompletionConfig
@@ -46,17 +46,27 @@ _MAX_INLINE = {"en": 70, "zh": 32}
 _SENTENCE_CHARS = 600
 """How far a sentence around evidence is looked for."""
 
+_MOST_TRIES = 6
+"""Additions that are shown to the gate for one chunk at most: reading it again costs time."""
+
 _MOST_PARTS = 6
 """Evidence of a list, such as the cases of an exception, is added as so many of its members at most."""
 
 _TRADITIONAL = re.compile("[們這為會對說時個國後來開關應並與將從過還該學義務規]")
 _MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+•]\s+)|\*\*|__|`+", re.MULTILINE)
 # What stands between a term and what it means, in definitions that a document makes.
-_IS = (
-    r"(?:,?\s*(?:means|mean|is defined as|are defined as|refers? to|stands? for|denotes?|is|are|was|were)\b|"
-    r"[,，]?\s*(?:是指|系指|指的是|即|是|指|为|為)|\s*[:：=—–-]+)"
+_OPENING = re.compile("(?:the |a |an )?[\"“‘「『'（(]?\\s*", re.IGNORECASE)
+_IS = re.compile(
+    r"s?\s*[\"”’」』')）]?\s*(?:,?\s*(?:means|mean|is defined as|are defined as|refers? to|stands? for|denotes?|is|are|"
+    r"was|were)\b|[,，]?\s*(?:是指|系指|指的是|即|是|指|为|為)|\s*[:：=—–-]+)\s*",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\s*[（(](?:以下)?(?:简称|簡稱)?(?:the )?[\"“‘「『'（(]?\s*([^()（）\"“”]{1,60}?)\s*[\"”’」』'）)]?[)）]$",
+    re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
+_WRAPPED = re.compile(r"(?<=[\u3000-\uffef])[^\S\n]*\n\s*(?=[\u3000-\uffef])")  # lines of Chinese join without a space
 _ENDS = ".。;；,，:：!！?？、"
 _HAN = re.compile("[\u3400-\u9fff]")
 _LANGUAGE_CHARS = 4000
@@ -77,19 +87,42 @@ def complete(chunk: Chunk, review: Review, config: CompletionConfig) -> Chunk:
     nothing left, the chunk is returned as it was. A clause that the gate refuses, because it has lost what limits it,
     is tried again as its whole sentence.
     """
+    gaps = sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface))
+    if not gaps:
+        return chunk
+    # Most often all additions pass together; only where they do not is each of them shown to the gate.
+    together = _written(chunk, gaps, config, lambda _pieces, _writer: True)
+    if not together or _passes(_with(chunk, together), _Writer(chunk, config), config):
+        return _with(chunk, together) if together else chunk
+    tries = iter(range(_MOST_TRIES))
+    kept = _written(
+        chunk,
+        gaps,
+        config,
+        lambda pieces, writer: next(tries, None) is not None and _passes(_with(chunk, pieces), writer, config),
+    )
+    return _with(chunk, kept) if kept else chunk
+
+
+def _written(
+    chunk: Chunk, gaps: Sequence[Gap], config: CompletionConfig, is_good: Callable[[list[_Piece], _Writer], bool]
+) -> list[_Piece]:
+    """The additions that fit and are good together with those before them."""
     kept: list[_Piece] = []
     budget = max(config.max_growth_ratio * (chunk.end - chunk.start), config.max_growth_chars)
     writer = _Writer(chunk, config)
     said = writer.folded(chunk.text)
-    for gap in sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface)):
+    for gap in gaps:
+        if any(writer.is_said(span, said) for span in gap.evidence):
+            continue
         for evidence in dict.fromkeys((gap.evidence[0], writer.sentence_of(gap.evidence[0]))):
-            piece = writer.write(gap._replace(evidence=(evidence, *gap.evidence[1:])), said, budget)
-            if piece is not None and _passes(_with(chunk, [*kept, piece]), writer, config):
+            piece = writer.write(gap._replace(evidence=(evidence, *gap.evidence[1:])), budget)
+            if piece is not None and is_good([*kept, piece], writer):
                 kept.append(piece)
                 budget -= len(piece.addition.text)
                 said += writer.folded(piece.addition.text)
                 break
-    return _with(chunk, kept) if kept else chunk
+    return kept
 
 
 def _wanted(gaps: Sequence[Gap], config: CompletionConfig) -> Iterator[Gap]:
@@ -117,10 +150,13 @@ class _Writer:
     def folded(self, text: str) -> str:
         return f" {' '.join(_WORDS.findall(text.lower()))} "
 
-    def write(self, gap: Gap, said: str, budget: float) -> _Piece | None:
-        """The addition for a gap, or None if all of it is said, or it does not fit."""
-        if any(_is_said(self.folded(self.text[slice(*span)]), said) for span in gap.evidence):
-            return None
+    def is_said(self, span: Span, said: str) -> bool:
+        """Whether the words of a span stand in a folded text; Chinese has no spaces between words."""
+        phrase = self.folded(self.text[slice(*span)])
+        return (phrase if phrase.isascii() else phrase.strip()) in said
+
+    def write(self, gap: Gap, budget: float) -> _Piece | None:
+        """The addition for a gap, or None if it does not fit."""
         if gap.kind in _ABOVE_ROWS and (place := self._rows_at(gap.surface.start)) is not None:
             return self._above_rows(gap, place, budget)
         first = self._explanation(gap)
@@ -190,9 +226,8 @@ class _Writer:
 
     def _phrase(self, span: Span) -> str:
         """Evidence for a line of prose: no markup, no line ends, no closing mark."""
-        words = _SPACE.sub(" ", _MARKUP.sub("", self.text[slice(*span)])).strip()
-        if self.is_chinese:
-            words = re.sub(r"(?<=[\u3000-\uffef]) (?=[\u3000-\uffef])", "", words)
+        words = _WRAPPED.sub("", _MARKUP.sub("", self.text[slice(*span)]))
+        words = _SPACE.sub(" ", words).strip()
         return words.rstrip(_ENDS).strip()
 
     def sentence_of(self, span: Span) -> Span:
@@ -214,10 +249,15 @@ class _Writer:
 
     def _explanation(self, gap: Gap) -> str:
         """Evidence for brackets behind an expression: without the expression itself and the word between."""
-        phrase, name = self._phrase(gap.evidence[0]), re.escape(self.text[slice(*gap.surface)].strip())
-        quoted = rf"[\"“‘「『'（(]?\s*{name}s?\s*[\"”’」』')）]?"
-        shorter = re.sub(rf"^(?:the |a |an )?{quoted}\s*{_IS}\s*", "", phrase, count=1, flags=re.IGNORECASE)
-        shorter = re.sub(rf"\s*[（(](?:以下)?(?:简称|簡稱)?(?:the )?{quoted}[)）]$", "", shorter, flags=re.IGNORECASE)
+        phrase, name = self._phrase(gap.evidence[0]), self.text[slice(*gap.surface)].strip().casefold()
+        shorter = phrase
+        opening = _OPENING.match(phrase)
+        start = opening.end() if opening else 0
+        if phrase[start : start + len(name)].casefold() == name and (link := _IS.match(phrase, start + len(name))):
+            shorter = phrase[link.end() :]
+        behind = _BEHIND.search(shorter)
+        if behind is not None and behind[1].casefold().removesuffix("s") == name.removesuffix("s"):
+            shorter = shorter[: behind.start()]
         return shorter.strip() if first_letter(shorter) else phrase
 
     def _mention(self, surface: Span) -> int:
@@ -258,11 +298,6 @@ class _Writer:
         if self._sentences is None:
             self._sentences = [Span(*span) for span in sentence_spans(self.text, self.chunk.start, self.chunk.end)]
         return next((end for start, end in self._sentences if start <= place < end), self.chunk.end)
-
-
-def _is_said(phrase: str, said: str) -> bool:
-    """Whether a phrase stands in a text, both folded; Chinese has no spaces between words."""
-    return phrase.strip() in said if not phrase.isascii() else phrase in said
 
 
 def first_letter(phrase: str) -> bool:

@@ -166,11 +166,12 @@ def sizes_for(config: ChunkingConfig, *, chinese: bool) -> ChunkingConfig:
 def _terms(
     text: str, units: Sequence[Unit], weights: SegmentationConfig, embedder: Embedder | None
 ) -> dict[str, evidence.Numbers]:
-    none = np.zeros(len(units))
+    none = np.zeros(len(units))  # rounded below: other threads of the same library may sum in another order
     meaning = evidence.embedding(text, units, embedder) if embedder is not None and weights.embedding else none
-    return {
+    terms = {
         "structure": evidence.structure(units, weights),
         "embedding": weights.embedding * meaning,
         "lexical": weights.lexical * evidence.lexical(text, units) if weights.lexical else none,
         "cue": -weights.cue * evidence.cue(text, units) if weights.cue else none,
     }
+    return {name: np.round(term, 6) for name, term in terms.items()}

@@ -1,0 +1,100 @@
+"""What completion writes: where, in which form, and what it leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+import qchunker
+from qchunker.config import CompletionConfig
+from qchunker.debate.offline.completer import complete
+from qchunker.types import Addition, Block, Chunk, Document, Gap, Review, Span
+
+
+def made(text: str, chunk: str, kind: str, surface: str, *evidence: str, **settings: object) -> Chunk:
+    document = qchunker.from_text(text, "text.md")
+    start = text.index(chunk)
+    at = text.index(surface, start)
+    spans = tuple(Span(text.index(words), text.index(words) + len(words)) for words in evidence)
+    gap = Gap(kind, Span(at, at + len(surface)), text[slice(*spans[0])], spans)
+    span = Span(start, start + len(chunk))
+    (piece,) = qchunker.complete(document, [span], CompletionConfig(kinds=())).chunks
+    return complete(piece, Review(*span, (gap,)), CompletionConfig(**settings))  # type: ignore[arg-type]
+
+
+FORMS = [
+    ("abbreviation", "The Field Safety Notice (FSN) is sent.\n\nThe FSN has two pages.", "The FSN has two pages.", "FSN",
+     ["Field Safety Notice (FSN)"], "The FSN (Field Safety Notice) has two pages."),
+    ("abbreviation", "爆炸下限（LEL）为 2 %。\n\n超过 LEL 时报警。", "超过 LEL 时报警。", "LEL", ["爆炸下限（LEL）"], "超过 LEL（爆炸下限） 时报警。"),
+    ("definition", '"Goods" means the pumps in Schedule 1.\n\nThe Goods are new.', "The Goods are new.", "Goods",
+     ['"Goods" means the pumps in Schedule 1'], "The Goods (the pumps in Schedule 1) are new."),
+    ("definition", "“到货日”指货物卸车之日。\n\n风险在到货日转移。", "风险在到货日转移。", "到货日", ["“到货日”指货物卸车之日"],
+     "风险在到货日（货物卸车之日）转移。"),
+    ("exception_or_condition", "8.3 The Seller repairs defects.\n\n8.4 Clause 8.3 does not apply to wear.",
+     "8.3 The Seller repairs defects.", "repairs", ["8.4 Clause 8.3 does not apply to wear."],
+     "8.3 The Seller repairs defects. [Note: 8.4 Clause 8.3 does not apply to wear]"),
+    ("exception_or_condition", "第八条 质保期为两年。\n\n第九条 第八条的规定不适用于易损件。", "第八条 质保期为两年。", "质保期",
+     ["第八条的规定不适用于易损件。"], "第八条 质保期为两年。【说明：第九条 第八条的规定不适用于易损件】"),
+    ("exception_or_condition", "第八條 質保期為兩年。\n\n第九條 第八條的規定不適用於易損件。", "第八條 質保期為兩年。", "質保期",
+     ["第八條的規定不適用於易損件。"], "第八條 質保期為兩年。【說明：第九條 第八條的規定不適用於易損件】"),
+    ("coreference", "The pump failed at noon.\n\nIt was repaired.", "It was repaired.", "It", ["The pump failed at noon."],
+     "[Context: The pump failed at noon]\nIt was repaired."),
+    ("coreference", "水泵在中午停机。\n\n该设备已修复。", "该设备已修复。", "该设备", ["水泵"], "该设备（水泵）已修复。"),
+    ("subject_entity", "恒力产品有限公司年报。\n\n产品线的销售收入增长。", "产品线的销售收入增长。", "产品", ["恒力产品有限公司"],
+     "【主体：恒力产品有限公司】\n产品线的销售收入增长。"),
+    ("heading_context", "Check the following:\n\n- the oil level", "- the oil level", "the oil level", ["Check the following:"],
+     "[Context: Check the following]\n- the oil level"),
+    ("unit_or_scope", "(in millions)\n\n| Year | Sales |\n|---|---|\n| 2020 | 7 |", "| 2020 | 7 |", "7", ["(in millions)"],
+     "(in millions)\n| 2020 | 7 |"),
+    ("table_header", "| Year | Sales |\n|---|---|\n| 2020 | 7 |", "| 2020 | 7 |", "7", ["| Year | Sales |"],
+     "| Year | Sales |\n|---|---|\n| 2020 | 7 |"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text", "chunk", "surface", "evidence", "expected"), FORMS)
+def test_evidence_is_woven_in_where_it_is_needed(
+    kind: str, text: str, chunk: str, surface: str, evidence: list[str], expected: str
+) -> None:
+    piece = made(text, chunk, kind, surface, *evidence)
+    assert piece.completed_text == expected
+    assert piece.text == chunk
+
+
+def test_lists_of_grounds_are_added_whole_or_not_at_all() -> None:
+    grounds = "第九条 下列情形不适用第八条：\n\n（一）易损件；\n\n（二）自行改装，并且没有事先取得供方的书面同意的。"
+    text, chunk = f"第八条 质保期为两年。\n\n{grounds}", "第八条 质保期为两年。"
+    evidence = ["下列情形不适用第八条：", "（一）易损件；", "（二）自行改装，并且没有事先取得供方的书面同意的。"]
+    whole = made(text, chunk, "exception_or_condition", "质保期", *evidence).completed_text
+    assert whole is not None
+    assert "（二）" in whole
+    assert made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=30).completed_text is None
+
+
+def test_what_is_said_already_or_would_grow_too_much_is_left_out() -> None:
+    text = "The Field Safety Notice (FSN) is sent.\n\nThe FSN (the Field Safety Notice (FSN)) has two pages."
+    chunk = "The FSN (the Field Safety Notice (FSN)) has two pages."
+    assert made(text, chunk, "abbreviation", "FSN", "Field Safety Notice (FSN)").completed_text is None
+    other = "The Field Safety Notice (FSN) is sent.\n\nThe FSN has two pages."
+    small = made(other, "The FSN has two pages.", "abbreviation", "FSN", "Field Safety Notice (FSN)",
+                 max_growth_chars=5, max_growth_ratio=0.1)  # fmt: skip
+    assert small.completed_text is None
+
+
+def test_a_heading_is_not_changed() -> None:
+    text = '"Goods" means the pumps.\n\n# Goods\n\nThe Goods are new.'
+    piece = made(text, "# Goods\n\nThe Goods are new.", "definition", "Goods", '"Goods" means the pumps')
+    assert piece.completed_text == "# Goods\n\nThe Goods (the pumps) are new."
+
+
+def test_page_furniture_is_left_out_and_nothing_is_glued_together() -> None:
+    text = "The Goods are late.\nPage 1\n\fThe price is due.\n\nThe Goods mean pumps."
+    blocks = (
+        Block("paragraph", 0, 19), Block("furniture", 20, 26), Block("paragraph", 28, 45), Block("paragraph", 47, len(text)),
+    )  # fmt: skip
+    document = Document(text, blocks)
+    added = (Addition(" (pumps)", "definition", (Span(47, 67),), 9), Addition("!", "definition", (Span(47, 67),), 45))
+    chunk = Chunk(document, 0, 45, "paragraph", added=added)
+    assert chunk.completed_text == "The Goods (pumps) are late.\nThe price is due.!"
+    inside = chunk.replace(added=(Addition(" (x)", "definition", (Span(47, 67),), 23),))
+    assert inside.completed_text == "The Goods are late.\n (x)The price is due."
+    only = Chunk(document, 20, 26, "furniture", added=added[:1])
+    assert only.completed_text == ""
