@@ -104,12 +104,12 @@ class SegmentationConfig:
     """
 
     heading: float = 3.0
-    block: float = 2.0
-    line: float = 1.5
+    block: float = 2.5
+    line: float = 2.0
     embedding: float = 0.5
     lexical: float = 0.3
     cue: float = 0.5
-    length: float = 4.0
+    length: float = 5.0
     paths: int = 1
     objective: str = "evidence"
     seed: int = 0

@@ -20,7 +20,7 @@ from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, Scor
 from qchunker.debate.offline.completer import complete as complete_chunk
 from qchunker.debate.offline.reviewer import review as review_chunks
 from qchunker.debate.offline.segmenter import Boundary, Segmentation, sizes_for
-from qchunker.debate.workflow import debate
+from qchunker.debate.workflow import debate, fitted
 from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
 from qchunker.inputs import BadInput, FileInput, Input, TextInput
 from qchunker.models.causal_lm import CausalLM
@@ -170,11 +170,21 @@ def review(document: Document, partition: Partition | Sequence[tuple[int, int]])
 
 
 def complete(
-    document: Document, partition: Partition | Sequence[tuple[int, int]], config: CompletionConfig | None = None
+    document: Document,
+    partition: Partition | Sequence[tuple[int, int]],
+    config: CompletionConfig | None = None,
+    *,
+    max_chars: int | None = None,
 ) -> Partition:
-    """The chunks with what they lack, traceably added; arguments and errors as for ``review``.
+    """The chunks with what they lack, traceably added; errors as for ``review``.
 
     Chunks of other tools get heading path, page and embedded text as well.
+
+    Args:
+        document: that was cut.
+        partition: from ``chunk``, or (start, end) pairs from any other tool.
+        config: what may be added.
+        max_chars: hard limit of the embedded text; what does not fit is in the completed text only.
     """
     reviews = review(document, partition)
     if not isinstance(partition, Partition):
@@ -186,6 +196,8 @@ def complete(
         complete_chunk(piece, found, config or CompletionConfig())
         for piece, found in zip(partition.chunks, reviews, strict=True)
     ]
+    if max_chars is not None:
+        chunks = [fitted(piece, max_chars, Measure()) for piece in chunks]
     completed = replace(partition, chunks=tuple(chunks))
     in_order = all(one.end <= other.start for one, other in pairwise(chunks))
     return link_exceptions(completed) if in_order else completed

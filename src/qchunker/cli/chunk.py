@@ -196,6 +196,8 @@ def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> 
     files: list[str] = []
     seen: set[str] = set()
     for path in paths:
+        if not path:
+            raise InputError("an empty path", hint="name a file or a folder, such as .")
         if input_format == "jsonl" or (input_format == "auto" and path.endswith(".jsonl")):
             with _opened(path) as lines:
                 inputs.extend(read_jsonl(lines, "stdin" if path == "-" else path, seen))

@@ -45,13 +45,14 @@ def review(chunks: str, documents: str | None, output: str | None) -> None:
 @click.argument("chunks", metavar="CHUNKS.jsonl")
 @click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
 @click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
-def complete(chunks: str, documents: str | None, output: str | None) -> None:
+@click.option("--max-chars", type=click.IntRange(1), help="Hard limit of the embedded text.")
+def complete(chunks: str, documents: str | None, output: str | None, max_chars: int | None) -> None:
     """Add to chunks what they lack, word for word from their documents. Rows keep all their other fields."""
     refuse_overwriting(output, chunks, documents)
     n_chunks = n_completed = 0
     with open_rows(output, sys.stdout) as write:
         for document, rows in _documents(chunks, documents):
-            partition = complete_partition(document, _spans(rows))
+            partition = complete_partition(document, _spans(rows), max_chars=max_chars)
             write([_merged(row, made) for row, made in zip(rows, chunk_rows(partition), strict=True)])
             n_chunks += len(rows)
             n_completed += sum(bool(chunk.added) for chunk in partition.chunks)

@@ -50,14 +50,14 @@ def debate(
         tell("completing")
         measure = Measure.of_config(sizes)
         chunks = [
-            _fitted(complete(chunk, found, config.completion), sizes.limit, measure)
+            fitted(complete(chunk, found, config.completion), sizes.limit, measure)
             for chunk, found in zip(chunks, reviews, strict=True)
         ]
     return Partition(document, tuple(chunks), partition.method, _signature(partition.signature, config, embedder))
 
 
-def _fitted(chunk: Chunk, limit: int, measure: Measure) -> Chunk:
-    """What does not fit into the embedded text stays in the completed text only, the longest first."""
+def fitted(chunk: Chunk, limit: int, measure: Measure) -> Chunk:
+    """The chunk with an embedded text within the limit: what does not fit stays in the completed text only."""
     while measure.whole(chunk.embedding_text) > limit:
         embedded = [addition for addition in chunk.added if addition.is_embedded]
         if not embedded:
