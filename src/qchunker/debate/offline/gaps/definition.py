@@ -95,14 +95,16 @@ def _unexplained(index: DocumentIndex, chunk: Span) -> Iterator[tuple[DefinedTer
         by_term.setdefault(occurrence.term.name, []).append(occurrence)
     written = index.text[chunk.start : chunk.end].lower()
     for places in by_term.values():
-        term = places[0].term
+        term = places[0].term.before(places[0].start)
+        if term is None:
+            continue
         if any(span.start < chunk.end and chunk.start < span.end for span in term.evidence):
             continue
         if term.expansion and term.origin in ("abbreviation", "definition") and term.expansion.lower() in written:
             continue
         if all(_says_nothing(index, term, span) for span in term.evidence):
             continue
-        places = [place for place in places if not _part_of_longer_name(index, term, place)]
+        places = [place._replace(term=term) for place in places if not _part_of_longer_name(index, term, place)]
         if not places or _said_here(index, places[0]):
             continue
         if index.chinese and _stands_by_its_kind(index, term, places):

@@ -14,6 +14,7 @@ _UNIT = re.compile(
     r"\((?:dollars |amounts |figures |all amounts )?(?:expressed )?(?:in|\$|us\$)\s?[^()\n]{0,30}(?:millions|"
     r"thousands|billions|percent|"
     r"dollars|shares|units|%)[^()\n]{0,30}\)|\(\s*(?:000s?|'000|%|kg|mm|cm|km|MB|GB|ms)\s*\)|"
+    r"\b(?:units?(?: of measure(?:ment)?)?|currency|amounts?)\s*[:：]\s*[^\n|;。]{1,30}|"
     r"(?:[\u4e00-\u9fff]{0,6})(?:单位|單位)\s*(?:[：:]|均?[为為是])\s*[^\s，。；|（）()]{1,12}|[（(](?:单位[：:])?(?:人民币)?"
     r"(?:[万亿千百]?[元股人吨]|MB|GB|KB|kg|km|%|％|mg/L|毫米|厘米|公斤|小时|天)[）)]",
     re.IGNORECASE,

@@ -36,12 +36,20 @@ class DefinedTerm(NamedTuple):
         evidence: spans that define it, the best first.
         origin: ``abbreviation``, ``party``, ``definition``, ``symbol``, ``value``, ``alias`` or ``heading``.
         expansion: the long form, or nothing.
+        rivals: where the document gives one short form to several things, all of them in order of the text.
     """
 
     name: str
     evidence: tuple[Span, ...]
     origin: str
     expansion: str = ""
+    rivals: tuple[DefinedTerm, ...] = ()
+
+    def before(self, at: int) -> DefinedTerm | None:
+        """What the name stands for at a position: of rivals the last one defined before it, or none."""
+        if not self.rivals:
+            return self
+        return next((term for term in reversed(self.rivals) if term.evidence[0].start < at), None)
 
 
 class Occurrence(NamedTuple):
@@ -73,8 +81,18 @@ def merged(terms: Iterator[DefinedTerm]) -> list[DefinedTerm]:
         same.sort(key=lambda term: _ORIGINS.index(term.origin))
         evidence = dict.fromkeys(span for term in same[:_MAX_EVIDENCE] for span in term.evidence)
         expansion = next((term.expansion for term in same if term.expansion), "")
-        result.append(DefinedTerm(name, tuple(evidence)[:_MAX_EVIDENCE], same[0].origin, expansion))
+        result.append(
+            DefinedTerm(name, tuple(evidence)[:_MAX_EVIDENCE], same[0].origin, expansion, tuple(_rivals(same)))
+        )
     return result
+
+
+def _rivals(same: Sequence[DefinedTerm]) -> list[DefinedTerm]:
+    """The expansions of one short form in order, if they do not agree: none holds another."""
+    expanded = sorted((term for term in same if term.expansion), key=lambda term: term.evidence[0].start)
+    names = {re.sub(r"\W", "", term.expansion).casefold() for term in expanded}
+    agree = any(all(name in other for other in names) for name in names)
+    return [] if agree or same[0].origin != "abbreviation" else expanded
 
 
 class TermLookup:
