@@ -16,6 +16,8 @@ QChunkerError
 
 from __future__ import annotations
 
+from typing import Any
+
 _SAVE_ANEW = "open it in the program it comes from, and save it anew if it is intact there"
 
 
@@ -41,6 +43,17 @@ class QChunkerError(Exception):
     def reason(self) -> str:
         """The message without the hint."""
         return super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[QChunkerError], args: tuple[Any, ...], state: dict[str, Any]) -> QChunkerError:
+    """An error from another process; its arguments are not those that it was made with."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(QChunkerError, ValueError):

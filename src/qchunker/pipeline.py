@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import inf, isnan
 from operator import index
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import NamedTuple
 
 from qchunker.chunking import CHUNKERS, Chunker
 from qchunker.chunking.assemble import chunk_at, signature
@@ -20,8 +18,8 @@ from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, Scor
 from qchunker.debate.offline.completer import complete as complete_chunk
 from qchunker.debate.offline.reviewer import review as review_chunks
 from qchunker.debate.offline.segmenter import Boundary, Segmentation, sizes_for
-from qchunker.debate.workflow import debate, fitted
-from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
+from qchunker.debate.workflow import RunStage, debate, fitted, run_directly
+from qchunker.errors import ConfigError, InputError, ParseError
 from qchunker.inputs import BadInput, FileInput, Input, TextInput
 from qchunker.models.causal_lm import CausalLM
 from qchunker.models.embedder import Embedder
@@ -43,13 +41,6 @@ from qchunker.version import __version__
 
 DEBATE = "qchunker"
 """The method that runs the whole debate."""
-
-
-class Failure(NamedTuple):
-    """A document that could not be processed."""
-
-    source: str
-    error: QChunkerError
 
 
 def parse(source: str | Path | Source, *, media_type: str | None = None, selector: str | None = None) -> Document:
@@ -75,6 +66,7 @@ def chunk(
     config: ChunkingConfig | None = None,
     debate_config: DebateConfig | None = None,
     models: Models | None = None,
+    run: RunStage = run_directly,
 ) -> Partition:
     """Cut a document into chunks that cover every non-space character exactly once.
 
@@ -86,6 +78,7 @@ def chunk(
         debate_config: evidence for cuts and limits of completion, for ``qchunker``.
         models: for ``qchunker``: the embedder for evidence, and the language model where the objective needs one. By
             default the encoder that is part of this package.
+        run: runs every stage of ``qchunker``; it may tell what begins, and may remember results of an earlier run.
 
     Raises:
         ConfigError: if the method is unknown, or is a function that loses or repeats text.
@@ -95,7 +88,7 @@ def chunk(
         raise InputError(f"document must be a Document, got {type(document).__name__}", hint="use from_text or parse")
     config = config or ChunkingConfig()
     if method == DEBATE:
-        partition = _debated(document, config, debate_config or DebateConfig(), models)
+        partition = _debated(document, config, debate_config or DebateConfig(), models, run)
     else:
         partition = _chunker(method)(document, config)
     _check_lossless(partition)
@@ -113,10 +106,12 @@ def _chunker(method: str | Chunker) -> Chunker:
     return method
 
 
-def _debated(document: Document, config: ChunkingConfig, how: DebateConfig, models: Models | None) -> Partition:
+def _debated(
+    document: Document, config: ChunkingConfig, how: DebateConfig, models: Models | None, run: RunStage
+) -> Partition:
     sizes = sizes_for(config, chinese=is_mostly_chinese(document.text))
     embedder = models.embedder if models is not None else default_embedder()
-    return debate(document, sizes, how, embedder, _chooser(document, how.segmentation, models, embedder))
+    return debate(document, sizes, how, embedder, _chooser(document, how.segmentation, models, embedder), run)
 
 
 def _chooser(
@@ -251,42 +246,6 @@ def _read(name: str, path: Path) -> Source:
             raise
         reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise ParseError(name, reason, hint="check the path and its permissions") from error
-
-
-def chunk_all(
-    inputs: Iterable[Input],
-    method: str = DEBATE,
-    config: ChunkingConfig | None = None,
-    debate_config: DebateConfig | None = None,
-    *,
-    models: Models | None = None,
-    selector: str | None = None,
-    jobs: int = 1,
-) -> Iterator[Partition | Failure]:
-    """Parse and chunk many inputs, in order. One that fails is reported and the others are finished.
-
-    ``jobs`` files are in work at once; this helps with PDF and spreadsheets, which are read in processes of
-    their own. Memory holds only the documents in work.
-    """
-
-    def work(item: Input) -> Partition | Failure:
-        try:
-            return chunk(parse_input(item, selector=selector), method, config, debate_config, models)
-        except InputError as error:
-            if isinstance(error, ConfigError):
-                raise
-            return Failure(item.name, error)
-
-    if jobs <= 1:
-        yield from map(work, inputs)
-        return
-    waiting = iter(inputs)
-    with ThreadPoolExecutor(jobs) as pool:
-        # Executor.map would read all inputs at once.
-        running = [pool.submit(work, item) for item in islice(waiting, 2 * jobs)]
-        while running:
-            yield running.pop(0).result()
-            running.extend(pool.submit(work, item) for item in islice(waiting, 1))
 
 
 def score(

@@ -8,8 +8,8 @@ import pytest
 from promises import case, case_text, sizes
 
 from qchunker import CHUNKERS, ChunkingConfig, chunk, from_text
+from qchunker.batch import chunk_all
 from qchunker.inputs import read_jsonl
-from qchunker.pipeline import chunk_all
 from qchunker.types import Partition
 
 methods = pytest.mark.parametrize("method", CHUNKERS)

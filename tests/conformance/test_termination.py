@@ -9,9 +9,9 @@ import pytest
 from promises import SENTENCE_AWARE, case, case_text, cut, ends_within, most_chunks, sizes, tokens, words
 
 from qchunker import CHUNKERS, ChunkingConfig, chunk, from_text, lint
+from qchunker.batch import chunk_all
 from qchunker.errors import ParseError
 from qchunker.inputs import read_jsonl
-from qchunker.pipeline import chunk_all
 from qchunker.sentences import clause_spans, sentence_spans
 from qchunker.types import Partition
 

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -15,15 +16,17 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from qchunker.batch import Failure, LoadModels, chunk_all, default_models
 from qchunker.chunking import CHUNKERS
 from qchunker.cli.terminal import count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
+from qchunker.debate.workflow import Result, RunStage, run_directly
 from qchunker.errors import ConfigError, InputError
 from qchunker.inputs import FileInput, Input, expand_paths, read_jsonl
 from qchunker.lint import lint
-from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, load_models
-from qchunker.pipeline import DEBATE, Failure, chunk_all, explain_cuts, parse_input
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, load_models
+from qchunker.pipeline import DEBATE, explain_cuts, parse_input
 from qchunker.rows import boundary_rows, chunk_rows, document_row, open_rows
 from qchunker.types import Document, Note, Partition, Source
 
@@ -93,13 +96,13 @@ def _check_options(method: str, settings: dict[str, Any]) -> None:
         raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
 
 
-def _models(settings: dict[str, Any], objective: str) -> Models | None:
-    """The models that were named; None for those that the library takes by itself."""
+def _loader(settings: dict[str, Any], objective: str) -> LoadModels:
+    """What loads the models that were named."""
     embedder, lm, key = settings.pop("embedder"), settings.pop("lm"), os.environ.get("QCHUNKER_API_KEY")
     needs_lm = objective != "evidence" and lm != DEFAULT_LM
     if embedder == DEFAULT_EMBEDDER and not needs_lm:
-        return None
-    return load_models(embedder, lm if needs_lm else NO_LM, api_key=key)
+        return default_models
+    return partial(load_models, embedder, lm if needs_lm else NO_LM, api_key=key)
 
 
 def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,7 +125,7 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--method", type=click.Choice([DEBATE, *CHUNKERS]), default=DEBATE, show_default=True)
 @_sizes
 @_debate
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Files in work at once.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes at work.")
 def chunk(
     paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None,
     documents: str | None, explain: str | None, method: str, jobs: int, **settings: Any,
@@ -140,18 +143,18 @@ def chunk(
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
     for path in map(str, named):
         refuse_overwriting(path, *paths, *sources)
-    how, models = _debate_config(settings), _models(settings, objective)
+    how, load = _debate_config(settings), _loader(settings, objective)
     config = _config(settings)
     failures: list[Failure] = []
     n_chunks = n_completed = 0
+    models = load() if explain is not None else None
     with (
         open_rows(output, sys.stdout) as write,
         maybe_rows(documents) as write_document,
         maybe_rows(explain, "explain") as write_cuts,
+        _progress(inputs, "chunking") as (tracked, tell),
     ):
-        done = chunk_all(
-            _progress(inputs, "chunking"), method, config, how, models=models, selector=selector, jobs=jobs
-        )
+        done = chunk_all(tracked, method, config, how, load=load, selector=selector, jobs=jobs, run=tell)
         for partition in _kept(done, failures):
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
@@ -179,11 +182,12 @@ def lint_command(
     inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
     failures: list[Failure] = []
     rows: list[dict[str, Any]] = []
-    for item in _progress(inputs, "reading"):
-        try:
-            rows.extend(_finding_rows(parse_input(item, selector=selector), config))
-        except InputError as error:
-            failures.append(Failure(item.name, error))
+    with _progress(inputs, "reading") as (tracked, _):
+        for item in tracked:
+            try:
+                rows.extend(_finding_rows(parse_input(item, selector=selector), config))
+            except InputError as error:
+                failures.append(Failure(item.name, error))
     if as_json:
         sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
@@ -242,13 +246,25 @@ def _kept(done: Iterable[Partition | Failure], failures: list[Failure]) -> Itera
             yield result
 
 
-def _progress(inputs: list[Input], what: str) -> Iterator[Input]:
-    """A progress bar on the error stream, when a person is looking and there is something to wait for."""
-    if not errors.is_terminal or len(inputs) < 2:
-        yield from inputs
+@contextlib.contextmanager
+def _progress(inputs: list[Input], what: str) -> Iterator[tuple[Iterable[Input], RunStage]]:
+    """The inputs, counted on the error stream when a person is looking, and what shows the stage of the one in work."""
+    if not errors.is_terminal:
+        yield inputs, run_directly
         return
-    with Progress(console=errors, transient=True) as progress:
-        yield from progress.track(inputs, description=what)
+    with Progress(console=errors, transient=True, redirect_stdout=False) as progress:
+        task = progress.add_task(what, total=len(inputs))
+
+        def tracked() -> Iterator[Input]:
+            for done, item in enumerate(inputs):
+                progress.update(task, completed=done, description=f"{what} {shown(item.name)}")
+                yield item
+
+        def tell(stage: str, make: Callable[[], Result], /) -> Result:
+            progress.update(task, description=f"{stage} {shown(inputs[int(progress.tasks[0].completed)].name)}")
+            return make()
+
+        yield tracked(), tell
 
 
 def _finding_rows(document: Document, config: ChunkingConfig) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from qchunker.batch import Failure
 from qchunker.cli.scorer import ChunkFile, Scorer, print_plan
 from qchunker.cli.terminal import errors, finish, maybe_rows, progress_of, refuse_overwriting, shown
 from qchunker.comparison import (
@@ -30,7 +31,7 @@ from qchunker.config import ScoringConfig
 from qchunker.errors import ConfigError, InputError, ScoringError
 from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM
 from qchunker.partitions import RowPartition, documents_of, partitions_of, whole_characters
-from qchunker.pipeline import Failure, score_all
+from qchunker.pipeline import score_all
 from qchunker.rows import read_rows, texts_of_chunks
 from qchunker.scoring.chunkscore import unscorable
 from qchunker.types import ChunkScore, Document, Span

@@ -12,8 +12,8 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from qchunker.batch import Failure
 from qchunker.errors import ConfigError, QChunkerError
-from qchunker.pipeline import Failure
 from qchunker.rows import open_rows
 
 SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3

@@ -6,6 +6,7 @@ Source: QChunker 3.2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, DebateConfig
@@ -17,7 +18,17 @@ from qchunker.models.embedder import Embedder
 from qchunker.types import GAP_KINDS, Chunk, Document, Partition
 
 Choose = Callable[[list[Partition]], Partition]
-Progress = Callable[[str], None]
+Result = TypeVar("Result")
+
+
+class RunStage(Protocol):
+    """What every stage runs through: it may tell what begins, and may remember results instead of making them again."""
+
+    def __call__(self, stage: str, make: Callable[[], Result], /) -> Result: ...
+
+
+def run_directly(_stage: str, make: Callable[[], Result], /) -> Result:
+    return make()
 
 
 def debate(
@@ -26,7 +37,7 @@ def debate(
     config: DebateConfig,
     embedder: Embedder | None,
     choose: Choose | None = None,
-    progress: Progress | None = None,
+    run: RunStage = run_directly,
 ) -> Partition:
     """Chunks of a document, each with its question and with the knowledge it lacks.
 
@@ -36,23 +47,17 @@ def debate(
         config: evidence for cuts, and what completion may add.
         embedder: for the evidence that comes from meaning; None leaves it out.
         choose: takes one of several partitions, where several are drawn.
-        progress: told what begins.
+        run: runs the stages ``segment``, ``outline``, ``review`` and ``complete``.
     """
-    tell = progress or _silent
-    tell("segmenting")
-    partition = segment(document, sizes, config.segmentation, embedder, choose)
-    tell("outlining")
-    questions = chunk_questions(outline(document), partition.spans, document)
+    partition = run("segment", lambda: segment(document, sizes, config.segmentation, embedder, choose))
+    questions = run("outline", lambda: chunk_questions(outline(document), partition.spans, document))
     chunks = [chunk.replace(question=text) for chunk, text in zip(partition.chunks, questions, strict=True)]
     if config.completion is not None:
-        tell("reviewing")
-        reviews = review(document, partition.spans)
-        tell("completing")
-        measure = Measure.of_config(sizes)
-        chunks = [
-            fitted(complete(chunk, found, config.completion), sizes.limit, measure)
-            for chunk, found in zip(chunks, reviews, strict=True)
-        ]
+        limits, measure = config.completion, Measure.of_config(sizes)
+        reviews = run("review", lambda: review(document, partition.spans))
+        reviewed = list(zip(chunks, reviews, strict=True))
+        completed = run("complete", lambda: [complete(chunk, found, limits) for chunk, found in reviewed])
+        chunks = [fitted(chunk, sizes.limit, measure) for chunk in completed]
     return Partition(document, tuple(chunks), partition.method, _signature(partition.signature, config, embedder))
 
 
@@ -82,7 +87,3 @@ def _signature(sizes: str, config: DebateConfig, embedder: Embedder | None) -> s
         kinds = "all" if config.completion.kinds == GAP_KINDS else ",".join(config.completion.kinds)
         completion = f"rules:{kinds}:{growth}"
     return f"{sizes} {cuts} completion={completion} embedder={'none' if embedder is None else embedder.id}"
-
-
-def _silent(_stage: str) -> None:
-    pass
