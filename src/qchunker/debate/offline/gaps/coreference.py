@@ -143,7 +143,7 @@ def _pronoun(index: DocumentIndex, chunk: Span, first: Span, pronoun: re.Match[s
         plural = pronoun["pointer"].lower() in ("these", "those")
         if len(nouns) > 1 and plural and not nouns[0].endswith("s"):
             nouns.reverse()
-        evidence = _naming(index, first.start, nouns[:1])
+        evidence = _naming(index, first.start, nouns[:1], plural=plural)
         ends = "second" if nouns[0] == pronoun["second"] else "noun"
         if not evidence and len(nouns) > 1 and not plural:
             evidence = _naming(index, first.start, nouns[1:])
@@ -178,11 +178,16 @@ def _said(index: DocumentIndex, at: int) -> list[Span]:
     return [s for s in whole if not _LABEL.search(index.text, *s)]
 
 
-def _naming(index: DocumentIndex, at: int, nouns: list[str]) -> list[Span]:
-    """The last sentence of the section before a position that has one of the nouns, and not as these or this noun."""
+def _naming(index: DocumentIndex, at: int, nouns: list[str], *, plural: bool = False) -> list[Span]:
+    """The last sentence of the section before a position that has one of the nouns, and not as these or this noun.
+
+    Of a plural there must be several.
+    """
     stems = [stem for noun in nouns if len(stem := noun.lower().removesuffix("s")[:_STEM]) > 2]
     for stem in stems:
-        own = re.compile(rf"(?<!this )(?<!these )(?<!those )(?<!such )\b{re.escape(stem)}")
+        many = rf"\w*s\b|\b(?:two|three|four|five|several|many|various|both)\b.{{0,30}}\b{re.escape(stem)}"
+        end = f"(?:{many})" if plural else ""
+        own = re.compile(rf"(?<!this )(?<!these )(?<!those )(?<!such )\b{re.escape(stem)}{end}")
         for sentence in _said(index, at):
             if own.search(index.text[sentence.start : sentence.end].lower()):
                 return [index.tail(sentence, stem)]

@@ -56,6 +56,13 @@ _MAX_TITLES = 40
 _SENTENCES_BACK = 12
 _SURE_NOUN = 4  # characters; a longer one may have run on into the verb
 _NAMES = re.compile("[A-Za-z《“「]")
+# What one sentence says, the next may sum up in such a word; no other noun stands for a sentence.
+_SUMS_UP = re.compile(
+    "[举舉]措|措施|行[动動为為]|做法|方[法式案针針]|政策|[决決]定|[规規]定|情[况況形]|[现現]象|[问問][题題]|事[件故情]|[变變][化革]|改[变變革]|[结結]果|"
+    "[观觀][点點念]|看法|[说說]法|[计計][划劃]|工作|[过過]程|[条條]件|原[因则則]|理由|困[难難]|成[果就绩績]|[发發][现現]|[战戰][争爭役]|[活运運][动動]|"
+    "[会會協协][议議]|合同|要求|建[议議]|[标標][准準]|[风風][险險]|[损損]失|效果|作用|影[响響]|特[点點征]|[优優势][势勢点點]|[机機]制|制度|"
+    "[义義][务務]|[权權]利|[责責]任"
+)
 _FEW = 4  # characters in front of a pointer that are too few to hold its antecedent
 _OPENING = 40
 _WIDE_OPENING = 100  # in which a bare noun is the first mention
@@ -107,7 +114,7 @@ def _demonstrative(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[G
     said = index.said_before(first.start, 1)
     if not evidence and said and (index.title is None or said[0].start > index.title.start):
         sure = len(noun) == 2 or (2 < len(noun) <= _SURE_NOUN and (not names or noun[-1] in _KINDS))
-        evidence = _sentence_before(index, first.start) if near and sure else []
+        evidence = _sentence_before(index, first.start) if near and sure and _SUMS_UP.search(noun) else []
         if evidence and _DEMONSTRATIVE.match(text, *evidence[0]):
             return
     elif not evidence:
@@ -164,7 +171,9 @@ def _source(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[Gap]:
     if source is None or source["noun"] in text[chunk.start : source.start()]:
         return
     noun = source["noun"]
-    stated = re.compile(rf"[^，。；：,\n]{{0,40}}[\u4e00-\u9fff”》]的?[“《]?{noun}(?!{_SAID})[^，。；,\n]{{0,20}}")
+    stated = re.compile(
+        rf"[^，。；：,\n]{{0,40}}[\u4e00-\u9fff”》](?<![在于從从由据此该該])的?[“《]?{noun}(?!{_SAID})[^，。；,\n]{{0,20}}"
+    )
     low = max(0, chunk.start - _NEAR_CHARS)
     found = [Span(*m.span()) for m in stated.finditer(text, low, chunk.start)][-3:]
     necessity = HELPFUL if noun in _HELPFUL_SOURCES else REQUIRED

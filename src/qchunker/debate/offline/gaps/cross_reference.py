@@ -51,9 +51,13 @@ _SPEAKS_OF_CLAUSES = re.compile(
 )
 _LIMITS = re.compile(r"not appl|notwithstanding|不适用|不受", re.IGNORECASE)
 _MAX_ROWS = 12
+_WHAT = re.compile(r"\b([A-Za-z-]{4,}) (?:of|in|under|by|to|with|from) (?:the |this )?$")
+_OF_ITEM = re.compile(r"\s?[a-z](?![a-z])|\s?\([a-z]{1,3}\)")  # section 6a, 8.3(b): a part that is not told apart
 _POINTS = re.compile(r"\b(?:in|of|under|to|by|per|clause|and|or|which|with)\s$|[的依按照违反至于与和、受]\s?$")
 _OF_TABLE = re.compile(r"(?:the |this )?(?:\w+ )?(?:table|component|amount)")
 _TABLE_NEAR = 1_500
+_TABLE_CHARS = 400  # of rows; of a larger table only a part would be shown
+_ALL_OF = re.compile(r"(?:所有的?|各[项項个個种種类類]?)([\u4e00-\u9fff]{2})")
 _MAX_SENTENCES = 3
 
 
@@ -73,7 +77,7 @@ def _numbered(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         if target is None or target.start in seen or chunk.start <= target.start < chunk.end:
             continue
         seen.add(target.start)
-        evidence, related = _content(index, target, index.sentence_at(match.start()))
+        evidence, related = _content(index, target, index.sentence_at(match.start()), match.start())
         invites = _INVITES.search(text[max(chunk.start, match.start() - 14) : match.start()])
         necessity = REQUIRED if related and not invites else HELPFUL
         yield from gaps(index, chunk, "cross_reference", Span(*match.span()), evidence, necessity)
@@ -81,7 +85,7 @@ def _numbered(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
 
 def _target(index: DocumentIndex, match: re.Match[str]) -> Clause | None:
     text = index.text
-    if index.in_code(match.start()):
+    if index.in_code(match.start()) or _OF_ITEM.match(text, match.end(), match.end() + 4):
         return None
     line = index.line_start(match.start())
     if not text[line : match.start()].strip("#* \t"):
@@ -107,7 +111,7 @@ def _target(index: DocumentIndex, match: re.Match[str]) -> Clause | None:
     return index.clauses.named(keys, match.start())
 
 
-def _content(index: DocumentIndex, target: Clause, pointing: Span) -> tuple[list[Span], bool]:
+def _content(index: DocumentIndex, target: Clause, pointing: Span, at: int) -> tuple[list[Span], bool]:
     """What a clause says, and whether that is about what the pointing sentence says.
 
     Of a clause its sentences, of a section the rows of its table or those sentences that share words with the pointer.
@@ -132,7 +136,13 @@ def _content(index: DocumentIndex, target: Clause, pointing: Span) -> tuple[list
     wanted = _words(pointer)
     shared = {s: len(wanted & _words(index.text[slice(*s)])) for s in sentences}
     ranked = sorted(sentences, key=lambda s: (-shared[s], s.start))[:_MAX_SENTENCES]
-    return ranked, bool(ranked) and shared[ranked[0]] > 0
+    if not ranked or len(sentences) <= _MAX_SENTENCES:
+        return ranked, bool(ranked) and shared[ranked[0]] > 0
+    # Of a long section one sentence is meant, or all; without what is meant in it, it is the wrong one.
+    what = _WHAT.search(index.text, max(0, at - 40), at)
+    said = index.text[slice(*ranked[0])].lower()
+    named = what is None or what[1].lower().removesuffix("s") in said
+    return ranked, named and shared[ranked[0]] > 1
 
 
 def _captioned(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
@@ -154,7 +164,7 @@ def _captioned(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
 def _relative(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
     text = index.text
     for match in _RELATIVE.finditer(text, chunk.start, chunk.end):
-        wording = match.group().lower()
+        wording, necessity = match.group().lower(), REQUIRED
         if index.in_code(match.start()):
             continue
         if re.match(
@@ -165,15 +175,20 @@ def _relative(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
             continue
         if wording == "上表" or _OF_TABLE.match(wording):
             evidence = _nearest_table(index, match.start(), chunk)
+            whole = sum(row.end - row.start for row in evidence) <= _TABLE_CHARS
+            necessity = REQUIRED if whole else HELPFUL
         else:
             count = {"两": 2, "兩": 2, "二": 2, "三": 3}.get(match["count"] or "", 1)
             blocks = [index.clauses.paragraph_before(match.start(), n) for n in range(1, count + 1)]
             evidence = [s for block in blocks if block is not None for s in index.sentences_in(*block)]
+            noun = _ALL_OF.match(text, match.end()) if wording == "以上" else None
+            if noun and not any(noun[1] in text[s.start : s.end] for s in evidence):
+                continue
             inside = [s for s in evidence if s.start >= chunk.start]
             line_before = text[max(chunk.start, match.start() - 400) : match.start()]
             if inside or ("款" not in wording and len(line_before.strip()) > 60 and "clause" not in wording):
                 continue
-        yield from gaps(index, chunk, "cross_reference", Span(*match.span()), evidence, REQUIRED)
+        yield from gaps(index, chunk, "cross_reference", Span(*match.span()), evidence, necessity)
         return
 
 

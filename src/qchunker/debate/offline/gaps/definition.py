@@ -17,6 +17,7 @@ _FEW_SENTENCES = 3
 _SUBJECT_CHARS = 4
 _LEAST_CHARS = 3  # that a definition has besides the name
 _MAX_TOPICS = 32
+_MODIFIER = 12  # characters before a short form that its long form may start with too
 _SHORT = 5_000  # characters of a document that has no parts
 _MANY = 3  # mentions that make a term a subject of the chunk
 _OWNER = re.compile(r"(?:公司|集团|银行|大学|学院|医院|号|局|厅|委|中心|基金)[”\"]?\s*$")
@@ -85,7 +86,17 @@ def abbreviations(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
             named_by_owner = _OWNER.search(term.name) or _OWNER.search(term.expansion) or _names_its_owner(term)
             easy = named_by_owner or term.name.removesuffix("s") in WELL_KNOWN
             necessity = HELPFUL if easy else _weight(index, chunk, term, places)
-            yield from gaps(index, chunk, "abbreviation", surface, term.evidence, necessity)
+            evidence = [_beyond(index, span, surface.start) for span in term.evidence]
+            yield from gaps(index, chunk, "abbreviation", surface, evidence, necessity)
+
+
+def _beyond(index: DocumentIndex, evidence: Span, at: int) -> Span:
+    """The evidence without the words at its start that stand right before the short form too: 美国30年期 (TIPS)."""
+    for length in range(min(_MODIFIER, evidence.end - evidence.start - 1), 1, -1):
+        words = index.text[evidence.start : evidence.start + length]
+        if at >= length and index.text.startswith(words, at - length):
+            return Span(evidence.start + length, evidence.end)
+    return evidence
 
 
 def _unexplained(index: DocumentIndex, chunk: Span) -> Iterator[tuple[DefinedTerm, list[Occurrence]]]:
@@ -120,7 +131,7 @@ def _says_nothing(index: DocumentIndex, term: DefinedTerm, span: Span) -> bool:
 
 def _part_of_longer_name(index: DocumentIndex, term: DefinedTerm, place: Occurrence) -> bool:
     """Whether a capitalised term stands in a longer name: Application in Corresponding Application Code; or in code."""
-    if index.in_code(place.start):
+    if index.in_code(place.start) or index.in_backticks(place.start):
         return True
     blocks = index.document.blocks_in(place.start, place.start + 1)
     if blocks and blocks[0].kind == "heading" and term.origin == "definition":

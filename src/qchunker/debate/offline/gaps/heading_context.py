@@ -64,8 +64,10 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
         return
     block = index.block_before(surface.start)
     steps: list[Span] = []
-    passed = 0
+    passed, depth = 0, _indent(index, surface.start)
     while block is not None and passed < _MAX_ITEMS and (block.kind == "list_item" or index.opens_item(block.start)):
+        if _indent(index, block.start) < depth and _LEADS_IN.search(index.text[block.start : block.end].rstrip()[-80:]):
+            break  # the item that this list is part of
         if step is not None and len(steps) < 2:
             steps.extend(index.sentences_in(block.start, block.end)[:2])
         block = index.block_before(block.start)
@@ -84,6 +86,12 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
         yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], necessity)
     elif short and passed:
         yield from gaps(index, chunk, "heading_context", surface, above, HELPFUL)
+
+
+def _indent(index: DocumentIndex, at: int) -> int:
+    """Columns before the first character of the line of a position."""
+    line = index.line_start(at)
+    return len(index.text[line : line + 40]) - len(index.text[line : line + 40].lstrip())
 
 
 def _inline_lead_in(index: DocumentIndex, at: int) -> Span | None:

@@ -73,7 +73,8 @@ def _bare_month(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         before = index.years_before(chunk.start, _DATES_BACK)
         dates = [span for span in before if same in text[span.start : span.end]][:1]
         if dates and not _is_passed(index, dates[0], before):
-            yield from gaps(index, chunk, "time_or_place", Span(*month.span()), dates, REQUIRED)
+            year = _year_of(text, dates[0])
+            yield from gaps(index, chunk, "time_or_place", Span(*month.span()), [year], REQUIRED)
 
 
 def _is_passed(index: DocumentIndex, date: Span, before: list[Span]) -> bool:

@@ -18,7 +18,7 @@ _SHORT_NAME = re.compile(
     r"(?P<b>《[^》\n]{1,24}》)|(?P<n>[^）)，,“\"《\n]{1,16}))(?:[^（()）\n]{0,20})[）)]"
 )
 _NAME_BREAK = re.compile(
-    r"[，。；：、,;:\s（(“\"|]|利用|使用|采用|通过|借助|基于|根据|按照|佩戴|安装|由|向|对|為|为|于|在|经|被|将|以|从|就|购买|股东|公司的|是|"
+    r"[，。；：、,;:\s（(“\"|]|利用|使用|采用|通过|借助|基于|根据|按照|佩戴|安装|由|向|对|為|为|于|在|经|被|将|以|从|就|也|符合|隶属|加入|参加|购买|股东|公司的|是|"
     # Names of offices have these words in them; between two names they part.
     r"(?<=[司局部委院会校团行厅人])[与與和及]"
 )
@@ -41,6 +41,7 @@ _FUNCTION_WORDS = re.compile(
     r"[的是在和与與並并且也这這那其我你他她它所被把会會能而但如若则則或及对對为為从從到就都不没沒有了着著过過]|因此|因为|因為|自己"
 )
 _LATIN = re.compile(r"[（(]\s*([A-Za-z][\w&/.+-]{0,14}(?: [A-Z][a-z]+)?)\s*[）)]")
+_AND = ("和", "与", "與", "及")
 _AMOUNT_BEFORE = re.compile(r"\d[\d.,]*(?:年|月份?|日|[万亿]*[元美港]?元?)")
 _LATIN_FULL = re.compile(
     r"(?<![\w-])((?=[\w&-]*[A-Z][\w&-]*[A-Z])[A-Z][A-Za-z&-]{1,9})\s?[（(]([\u4e00-\u9fff][^（()）\n，。；]{2,20})[）)]"
@@ -140,6 +141,8 @@ def _latin_short_forms(text: str) -> Iterator[DefinedTerm]:
         amount = _AMOUNT_BEFORE.match(text, start, match.start())
         start = amount.end() if amount else start
         full = text[start : match.start()].strip()
+        if text[start - 1 : start] in _AND and "-" in short:
+            continue  # a body with two names, of which only the second was found
         if len(short) == 1 or short.islower():
             if len(short) == 1 and re.search(r"[\u4e00-\u9fff]$", full):
                 end = match.end()

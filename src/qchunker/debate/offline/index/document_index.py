@@ -105,6 +105,10 @@ class DocumentIndex:
         index = bisect_right(self.code, at, key=lambda span: span.start) - 1
         return index >= 0 and at < self.code[index].end
 
+    def in_backticks(self, at: int) -> bool:
+        """Whether a position lies in code or a role within its line."""
+        return self.text.count("`", self.line_start(at), at) % 2 == 1
+
     @cached_property
     def prose(self) -> str:
         """The text with blanks for code, every position as it was."""
