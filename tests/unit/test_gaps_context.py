@@ -16,7 +16,7 @@ CONTEXT = [
     ("unit_or_scope", "单位：万元\n\n«| 地区 | 收入 |\n| 北 | 12 |»", "12", "单位：万元"),
     ("time_or_place", "The mill burnt down in May 1912.\n\n«That year the owner left.»", "That year", "May 1912"),
     ("time_or_place", "2008年3月修成水闸。\n\n«同年水灾。»", "同年", "2008年"),
-    ("time_or_place", "景平三年七月初五起兵。\n\n«七月初九，城破。»", "七月初九", "景平三年七月"),
+    ("time_or_place", "景平三年七月初五起兵。\n\n«七月初九，城破。»", "七月初九", "景平三年"),
     (
         "time_or_place",
         'The deal takes effect on 1 May 2021 (the "Start Date").\n\n«Rent is due from the Start Date.»',

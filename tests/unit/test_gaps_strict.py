@@ -234,3 +234,47 @@ def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
     chunk = "«The company paid $ 5 million.»\n"
     assert not gaps_in(text + chunk, "subject_entity")
     assert gaps_in(text + near + chunk, "subject_entity")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A reference into a long section, of which no sentence is what it names; to a lettered part; to another noun.
+        "## 3 Serial line\n\nThe line runs at 9600 baud. It answers nothing in error. Cables are red. They are short.\n\n"
+        "## 4 Faults\n\n«Start it in the order of section 3 after a fault.»",
+        "6. Rules\n\nYou must give notice of the mill to the owner.\n\n«If Subsection 6a applies, pay the owner.»",
+        "冬天的河水慢慢结冰，船只停航，码头上空无一人。\n\n«民众对以上所有选项都不满意，于是重新投票。»",
+        # A noun that no sentence before names, and that sums up none.
+        "县城昨天下了一场大雨，河水上涨。\n\n«这家人连夜搬走了。»",
+        # Many values are no one value.
+        "The default value is auto.\n\n«These values must be set at the start.»",
+    ],
+)
+def test_a_reference_without_its_target_stays_open(text: str) -> None:
+    assert required(text, "cross_reference", "coreference") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "words"),
+    [
+        ("这也符合国际谷物观测站（IGX）的数据。\n\n«IGX每周发布报告，IGX在北城。»", "IGX", "国际谷物观测站（IGX）"),
+        ("第一种是美国30年期保值国债（TIPX）。\n\n«美国30年期TIPX上涨，TIPX是主力。»", "TIPX", "保值国债（TIPX）"),
+    ],
+)
+def test_a_long_form_starts_where_the_name_does(text: str, surface: str, words: str) -> None:
+    (gap,) = gaps_in(text, "abbreviation")
+    assert (gap.surface, gap.evidence) == (surface, (words,))
+
+
+def test_half_of_a_double_name_and_words_in_backticks_are_left_alone() -> None:
+    assert (
+        gaps_in("北城演员工会和南城演员联合会（BC-NC）罢工。\n\n«BC-NC周二复工，BC-NC发表声明。»", "abbreviation") == []
+    )
+    text = "A Grain Watch (GW) is kept.\n\n«See :meth:`open GW now` for more, and `GW`.»"
+    assert gaps_in(text, "abbreviation") == []
+
+
+def test_an_inner_list_is_led_in_by_its_item() -> None:
+    text = "Valid values are:\n\n- far: Uses the far mill in the following towns:\n\n  - Alba\n«  - Borso\n  - Celia»\n"
+    (gap,) = [gap for gap in gaps_in(text, "heading_context") if gap.necessity == "required"]
+    assert "Uses the far mill in the following towns" in gap.evidence[0]

@@ -151,8 +151,7 @@ def _pronoun(index: DocumentIndex, chunk: Span, first: Span, pronoun: re.Match[s
         surface = Span(surface.start, pronoun.end(ends))
     elif pronoun["pointer"]:
         surface = Span(surface.start, surface.start + len(pronoun["pointer"]))
-    one = nouns and pronoun["pointer"].lower() in ("this", "that")
-    if not evidence and not (one and nouns[0] not in _SUMS_UP):
+    if not evidence and (not nouns or nouns[0].removesuffix("s") in _SUMS_UP):
         evidence = _sentence_before(index, first.start)
     yield from gaps(index, chunk, "coreference", surface, evidence, REQUIRED)
 
