@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import click
@@ -25,7 +25,7 @@ from qchunker.debate.workflow import Result, RunStage, run_directly
 from qchunker.errors import ConfigError, InputError
 from qchunker.inputs import FileInput, Input, expand_paths, read_jsonl
 from qchunker.lint import lint
-from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, load_models
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, load_models
 from qchunker.pipeline import DEBATE, explain_cuts, parse_input
 from qchunker.rows import boundary_rows, chunk_rows, document_row, open_rows
 from qchunker.types import Document, Note, Partition, Source
@@ -102,7 +102,13 @@ def _loader(settings: dict[str, Any], objective: str) -> LoadModels:
     needs_lm = objective != "evidence" and lm != DEFAULT_LM
     if embedder == DEFAULT_EMBEDDER and not needs_lm:
         return default_models
-    return partial(load_models, embedder, lm if needs_lm else NO_LM, api_key=key)
+    return partial(_load_once, embedder, lm if needs_lm else NO_LM, api_key=key)
+
+
+@cache
+def _load_once(embedder: str, lm: str, *, api_key: str | None) -> Models:
+    """The models for the chunks and for the evidence that ``--explain`` shows."""
+    return load_models(embedder, lm, api_key=api_key)
 
 
 def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
