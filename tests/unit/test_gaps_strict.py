@@ -240,8 +240,8 @@ def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
     "text",
     [
         # A reference into a long section, of which no sentence is what it names; to a lettered part; to another noun.
-        "## 3 Serial line\n\nIt answers nothing after a fault. The line runs at 9600 baud. Cables are red. They are short.\n\n"
-        "## 4 Faults\n\n«Start it in the order of section 3 after a fault.»",
+        "## 3.2 Serial line\n\nIt answers nothing after a fault. The line runs at 9600 baud. Cables are red. They are short.\n\n"
+        "## 4.1 Faults\n\n«Start it in the order of section 3.2 after a fault.»",
         "6. Rules\n\nYou must give notice of the mill to the owner.\n\n«If Subsection 6a applies, pay the owner.»",
         "冬天的河水慢慢结冰，船只停航，码头上空无一人。\n\n«民众对以上所有选项都不满意，于是重新投票。»",
         # A noun that no sentence before names, and that sums up none.
