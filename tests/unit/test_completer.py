@@ -69,6 +69,16 @@ def test_lists_of_grounds_are_added_whole_or_not_at_all() -> None:
     assert made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=30).completed_text is None
 
 
+def test_what_follows_in_a_clause_is_not_told_without_its_start() -> None:
+    text = "Clause 6. A mill may be sold with all of its stones, sacks and wheels. Notice is given.\n\nClause 6 applies."
+    evidence = ["A mill may be sold with all of its stones, sacks and wheels.", "Notice is given."]
+    short = made(text, "Clause 6 applies.", "cross_reference", "Clause 6", *evidence, max_growth_chars=40)
+    assert short.completed_text is None
+    whole = made(text, "Clause 6 applies.", "cross_reference", "Clause 6", *evidence).completed_text
+    assert whole is not None
+    assert "wheels; Notice" in whole
+
+
 def test_what_is_said_already_or_would_grow_too_much_is_left_out() -> None:
     text = "The Field Safety Notice (FSN) is sent.\n\nThe FSN (the Field Safety Notice (FSN)) has two pages."
     chunk = "The FSN (the Field Safety Notice (FSN)) has two pages."

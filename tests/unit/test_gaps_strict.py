@@ -68,6 +68,7 @@ def test_the_one_company_of_a_text_is_its_subject() -> None:
         "Note\n\n  This is a note on the side of it.\n\n«Note the level of the oil. Note the date.»",
         "今年上半年出口总额为1410亿元。\n\n«出口总额将受影响，出口总额继续下降。»",
         "依合同约定，押金总额为5000元。后双方约定押金总额为8000元。\n\n«依合同扣除押金总额。»",
+        "It fails. NULL is a perfectly valid return value here.\n\n«NULL is kept, NULL is sent.»",
         "他演示了 Station（安装后会自动出现在桌面）。\n\n«Station 可以启动，Station 可以关闭。»",
     ],
 )  # fmt: skip
@@ -246,6 +247,10 @@ def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
         "冬天的河水慢慢结冰，船只停航，码头上空无一人。\n\n«民众对以上所有选项都不满意，于是重新投票。»",
         # A noun that no sentence before names, and that sums up none.
         "县城昨天下了一场大雨，河水上涨。\n\n«这些村民在夜里搬走了。»",
+        # Behind a list the things listed are meant, not what one item names.
+        "Keys:\n\n- alpha: takes auto. Valid values are two or three in all.\n- beta: takes one.\n\n«These values must be set at the start.»",
+        # What a paper says is no name of it.
+        "公司官网挂出的“决议”则显示，会议于五月召开，到会九人，其余人缺席。\n\n«决议称，股东大会取消。»",
         # Many values are no one value.
         "The default value is auto.\n\n«These values must be set at the start.»",
     ],
@@ -258,6 +263,11 @@ def test_a_reference_without_its_target_stays_open(text: str) -> None:
     ("text", "surface", "words"),
     [
         ("这也符合国际谷物观测站（IGX）的数据。\n\n«IGX每周发布报告，IGX在北城。»", "IGX", "国际谷物观测站（IGX）"),
+        (
+            "2023年8月15日北城银行开展2040亿元逆购操作和4010亿元中期谷物借贷（ZGJ）。\n\n«ZGJ利率下调，ZGJ明天到期。»",
+            "ZGJ",
+            "中期谷物借贷（ZGJ）",
+        ),
         ("第一种是美国30年期保值国债（TIPX）。\n\n«美国30年期TIPX上涨，TIPX是主力。»", "TIPX", "保值国债（TIPX）"),
     ],
 )
@@ -278,3 +288,19 @@ def test_an_inner_list_is_led_in_by_its_item() -> None:
     text = "Valid values are:\n\n- far: Uses the far mill in the following towns:\n\n  - Alba\n«  - Borso\n  - Celia»\n"
     (gap,) = [gap for gap in gaps_in(text, "heading_context") if gap.necessity == "required"]
     assert "Uses the far mill in the following towns" in gap.evidence[0]
+
+
+def test_what_results_is_told_with_what_it_results_from() -> None:
+    text = 'To change a mill means to turn its stones by hand. The result is called a "changed mill" here.\n\n«A changed mill is sold, and a changed mill is lent.»'
+    (gap,) = gaps_in(text, "definition")
+    assert gap.evidence[0].startswith("To change a mill")
+
+
+def test_of_two_parties_named_together_neither_is_explained() -> None:
+    assert gaps_in("被告王芳，女，住北城。\n\n«原、被告尚未取得房屋。»", "subject_entity") == []
+
+
+def test_of_a_rule_that_is_limited_all_is_told() -> None:
+    text = "第八条 保修\n保修期为二十四个月。保修期内出现缺陷的，卖方应当免费修理。\n\n«第九条 例外\n擅自改装的，第八条的规定不适用。»"
+    (gap,) = gaps_in(text, "cross_reference")
+    assert any("免费修理" in words for words in gap.evidence)

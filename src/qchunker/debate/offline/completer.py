@@ -185,20 +185,21 @@ class _Writer:
         phrases: list[str] = []
         size = len(label) + 5
         many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
-        for span in gap.evidence[:many] if many == 1 else sorted(gap.evidence):
+        for span in gap.evidence[:1] if many == 1 else gap.evidence:
             phrase = self._phrase(span)
             if any(phrase in other or other in phrase for other in phrases):
                 continue
             if size + len(phrase) > budget or len(phrases) == many:
                 if gap.kind == "exception_or_condition":
                     return None  # one of two grounds would look like the only one
-                continue
+                break  # the best comes first, and what follows says little without it
             spans.append(span)
             phrases.append(phrase)
             size += len(phrase) + 2
         if not phrases:
             return None
-        body = ("；" if self.is_chinese else "; ").join(phrases)
+        spans.sort()
+        body = ("；" if self.is_chinese else "; ").join(map(self._phrase, spans))
         if gap.kind in _IN_FRONT:
             text = f"【{label}：{body}】\n" if self.is_chinese else f"[{label}: {body}]\n"
             return self._piece(text, gap, spans, self.chunk.start, -1)

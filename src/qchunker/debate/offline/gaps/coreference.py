@@ -180,7 +180,7 @@ def _said(index: DocumentIndex, at: int) -> list[Span]:
 def _naming(index: DocumentIndex, at: int, nouns: list[str], *, plural: bool = False) -> list[Span]:
     """The last sentence of the section before a position that has one of the nouns, and not as these or this noun.
 
-    Of a plural there must be several.
+    Of a plural there must be several; behind a list it means the things listed and not what one item names.
     """
     stems = [stem for noun in nouns if len(stem := noun.lower().removesuffix("s")[:_STEM]) > 2]
     for stem in stems:
@@ -188,9 +188,15 @@ def _naming(index: DocumentIndex, at: int, nouns: list[str], *, plural: bool = F
         end = f"(?:{many})" if plural else ""
         own = re.compile(rf"(?<!this )(?<!these )(?<!those )(?<!such )\b{re.escape(stem)}{end}")
         for sentence in _said(index, at):
+            if plural and _in_list(index, sentence.start) and not _in_list(index, at):
+                continue
             if own.search(index.text[sentence.start : sentence.end].lower()):
                 return [index.tail(sentence, stem)]
     return []
+
+
+def _in_list(index: DocumentIndex, at: int) -> bool:
+    return any(block.kind == "list_item" for block in index.document.blocks_in(at, at + 1))
 
 
 def _introducing(index: DocumentIndex, at: int, noun: str) -> list[Span]:

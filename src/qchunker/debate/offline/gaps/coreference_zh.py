@@ -172,7 +172,8 @@ def _source(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[Gap]:
         return
     noun = source["noun"]
     stated = re.compile(
-        rf"[^，。；：,\n]{{0,40}}[\u4e00-\u9fff”》](?<![在于從从由据此该該])的?[“《]?{noun}(?!{_SAID})[^，。；,\n]{{0,20}}"
+        rf"[^，。；：,\n]{{0,40}}[\u4e00-\u9fff”》](?<![在于從从由据此该該])的?[“《]?{noun}"
+        rf"(?![”》]?[则則]?(?:{_SAID}))[^，。；,\n]{{0,20}}"
     )
     low = max(0, chunk.start - _NEAR_CHARS)
     found = [Span(*m.span()) for m in stated.finditer(text, low, chunk.start)][-3:]

@@ -132,7 +132,7 @@ def _content(index: DocumentIndex, target: Clause, pointing: Span, at: int) -> t
         return [*rows, *sentences], True
     pointer = index.text[slice(*pointing)]
     if sentences and _LIMITS.search(pointer):
-        return sentences[:1], True  # what is limited is the rule, which comes first
+        return sentences[:_MAX_SENTENCES], True  # what is limited is the rule, which comes first
     wanted = _words(pointer)
     shared = {s: len(wanted & _words(index.text[slice(*s)])) for s in sentences}
     ranked = sorted(sentences, key=lambda s: (-shared[s], s.start))[:_MAX_SENTENCES]

@@ -39,6 +39,7 @@ _CALLED = re.compile(
     r"\b(?:called|known as|termed|referred to as|denoted) (?:an? |the )?"
     r"(?:[\"“]([\w][\w -]{1,38})[\"”]|(?:\*{1,2}|_|`)([\w][\w -]{1,38})(?:\*{1,2}|_|`))"
 )
+_POINTS_BACK = re.compile(r"\W*(?:The resulting|The result|This|These|That|Those|Such|It|They)\b", re.IGNORECASE)
 _QUOTED_IN_PARENTHESES = re.compile(
     r"\(((?:(?:the|each|an?|together|collectively|individually|hereinafter|hereafter|referred|to|as|called|also|or|in|"
     r"this|such|with|its|subsidiaries|affiliates|and),? ?){0,9}[\"“][^()\n]{1,90}[\"”])\)",
@@ -76,6 +77,7 @@ _MAX_ACRONYMS = 100
 _MEANS = re.compile(r" (?:means?|refers? to|comprises?|denotes?|consists? of)\s+$")
 _ARTICLE = re.compile(r"(?:the|an?|any|one of)\s")
 _OPENING_CHARS = 300  # the sentences that open a section define what its heading names
+_CONSTANTS = frozenset("NULL TRUE FALSE NONE TODO FIXME NOTE WARNING ERROR IMPORTANT".split())
 _IS_A = re.compile(
     r"(?:^|(?<=[.;:] )|(?<=\n)|(?<=[.;:] The )|(?<=[.;:] An ))(?![IVXLC]+\b)([A-Z]{3,}[\w-]{0,6}) (?:is|are) an? "
     r"(?![a-z]+ed\b)[^.;,\n]{8,80}"
@@ -168,7 +170,12 @@ def _quoted(text: str, sentences: Sequence[Span], lowercase: bool) -> Iterator[D
         name = (match[1] or match[2]).strip()
         if name.lower() not in _STOP:
             index = bisect_right(starts, match.start()) - 1
-            begin = max(sentences[index].start if index >= 0 else 0, match.end() - _MAX_EVIDENCE_CHARS)
+            begin = sentences[index].start if index >= 0 else 0
+            if _POINTS_BACK.match(text, begin):  # The resulting work is called: what results, is said before
+                begin = sentences[index - 1].start if index > 0 else begin
+                if match.end() - begin > _MAX_EVIDENCE_CHARS:
+                    continue
+            begin = max(begin, match.end() - _MAX_EVIDENCE_CHARS)
             yield DefinedTerm(name.lower() if name[1:].islower() else name, (Span(begin, match.end()),), "definition")
     for pattern in (_QUOTED_MEANS, _BOLD_MEANS):
         for match in pattern.finditer(text):
@@ -278,7 +285,7 @@ def _appositions(text: str) -> Iterator[DefinedTerm]:
 def _said_to_be(text: str) -> Iterator[DefinedTerm]:
     """Acronyms of which a sentence says what they are."""
     for match in _IS_A.finditer(text):
-        if match[1] not in FAMOUS:
+        if match[1] not in FAMOUS and match[1] not in _CONSTANTS:
             yield DefinedTerm(match[1], (Span(*match.span()),), "definition")
 
 

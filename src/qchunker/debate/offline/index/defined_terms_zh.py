@@ -19,6 +19,8 @@ _SHORT_NAME = re.compile(
 )
 _NAME_BREAK = re.compile(
     r"[，。；：、,;:\s（(“\"|]|利用|使用|采用|通过|借助|基于|根据|按照|佩戴|安装|由|向|对|為|为|于|在|经|被|将|以|从|就|也|符合|隶属|加入|参加|购买|股东|公司的|是|"
+    r"开展|召开|举行|推出|签署|印发|宣布|公布|"
+    r"\d月\d{1,2}日|\d[\d.,]*\s?[万亿]*[美欧港日]?元|"  # a date, an amount
     # Names of offices have these words in them; between two names they part.
     r"(?<=[司局部委院会校团行厅人])[与與和及]"
 )
