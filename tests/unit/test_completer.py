@@ -25,6 +25,8 @@ FORMS = [
     ("abbreviation", "The Field Safety Notice (FSN) is sent.\n\nThe FSN has two pages.", "The FSN has two pages.", "FSN",
      ["Field Safety Notice (FSN)"], "The FSN (Field Safety Notice) has two pages."),
     ("abbreviation", "爆炸下限（LEL）为 2 %。\n\n超过 LEL 时报警。", "超过 LEL 时报警。", "LEL", ["爆炸下限（LEL）"], "超过 LEL（爆炸下限） 时报警。"),
+    ("abbreviation", "全断面硬岩掘进：TBM(全断面硬岩隧道掘进机)。\n\n两种 TBM 模式。", "两种 TBM 模式。", "TBM",
+     ["TBM(全断面硬岩隧道掘进机)"], "两种 TBM（全断面硬岩隧道掘进机） 模式。"),
     ("definition", '"Goods" means the pumps in Schedule 1.\n\nThe Goods are new.', "The Goods are new.", "Goods",
      ['"Goods" means the pumps in Schedule 1'], "The Goods (the pumps in Schedule 1) are new."),
     ("definition", "“到货日”指货物卸车之日。\n\n风险在到货日转移。", "风险在到货日转移。", "到货日", ["“到货日”指货物卸车之日"],

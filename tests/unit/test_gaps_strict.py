@@ -251,6 +251,10 @@ def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
         "Keys:\n\n- alpha: takes auto. Valid values are two or three in all.\n- beta: takes one.\n\n«These values must be set at the start.»",
         # What a paper says is no name of it.
         "公司官网挂出的“决议”则显示，会议于五月召开，到会九人，其余人缺席。\n\n«决议称，股东大会取消。»",
+        # A sentence that names nobody, one person for several, and an event that was not told.
+        "村里决定修桥，并且给予陈某处分；收缴其工具。\n\n«将其涉嫌的问题移送检察机关，所有账目一并移送。»",
+        "据了解，陈某去年在北城开店，卖过河鲜。\n\n«他们感觉这有利可图，于是又开了一家。»",
+        "镇上人多，独特的地理优势使北城成为货物汇聚的中心。\n\n«此次活动就河道清淤进行了讲解。»",
         # Many values are no one value.
         "The default value is auto.\n\n«These values must be set at the start.»",
     ],
@@ -267,6 +271,12 @@ def test_a_reference_without_its_target_stays_open(text: str) -> None:
             "2023年8月15日北城银行开展2040亿元逆购操作和4010亿元中期谷物借贷（ZGJ）。\n\n«ZGJ利率下调，ZGJ明天到期。»",
             "ZGJ",
             "中期谷物借贷（ZGJ）",
+        ),
+        ("北城集团今日与南城半导体（NCB）合作，共同招工。\n\n«NCB每周开会，NCB在北城。»", "NCB", "南城半导体（NCB）"),
+        (
+            "北城规模以上文化及相关企业（以下简称“北文企业”）增收。\n\n«北文企业招工，北文企业在北城。»",
+            "北文企业",
+            "北城规模以上文化及相关企业（以下简称“北文企业”）",
         ),
         ("第一种是美国30年期保值国债（TIPX）。\n\n«美国30年期TIPX上涨，TIPX是主力。»", "TIPX", "保值国债（TIPX）"),
     ],

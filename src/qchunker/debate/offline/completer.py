@@ -61,6 +61,7 @@ _IS = re.compile(
     r"was|were)\b|[,，]?\s*(?:是指|系指|指的是|即|是|指|为|為)|\s*[:：=—–-]+)\s*",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(r"\s?[（(]([^（()）]+)[）)]")
 _BEHIND = re.compile(
     r"\s*[（(](?:以下)?(?:简称|簡稱)?(?:the )?[\"“‘「『'（(]?\s*([^()（）\"“”]{1,60}?)\s*[\"”’」』'）)]?[)）]$",
     re.IGNORECASE,
@@ -254,8 +255,13 @@ class _Writer:
         shorter = phrase
         opening = _OPENING.match(phrase)
         start = opening.end() if opening else 0
-        if phrase[start : start + len(name)].casefold() == name and (link := _IS.match(phrase, start + len(name))):
+        end = start + len(name)
+        if phrase[start:end].casefold() != name:
+            pass
+        elif link := _IS.match(phrase, end):
             shorter = phrase[link.end() :]
+        elif wrapped := _IN_BRACKETS.fullmatch(phrase, end):
+            shorter = wrapped[1]
         behind = _BEHIND.search(shorter)
         if behind is not None and behind[1].casefold().removesuffix("s") == name.removesuffix("s"):
             shorter = shorter[: behind.start()]

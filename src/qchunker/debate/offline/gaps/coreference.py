@@ -99,7 +99,7 @@ def _opening(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[Gap]:
         yield from _pronoun(index, chunk, first, pronoun)
     elif then := _THEN.match(text, first.start, first.end):
         surface = Span(then.start(), then.end() - 1)
-        before = _said(index, first.start)
+        before = [s for s in _said(index, first.start) if _SAYS_SOMETHING.search(text, *s)]
         begun = [s for s in before if text.startswith(("First", "Initially", "To begin"), s.start)][:1]
         more = index.sentences_before(begun[0].start, 1) if begun else []
         evidence = [*begun, *(index.tail(s) for s in [*before[:1], *more])]

@@ -24,6 +24,9 @@ _PRONOUN = re.compile(
     r"二者|后者|後者|两人|兩人|二人)"
 )
 _HUMAN = frozenset("他们 他們 她们 她們 他 她 两人 兩人 二人".split())
+_MANY = frozenset("他们 他們 她们 她們 它们 它們 两人 兩人 二人 双方 雙方 两者 兩者 二者".split())
+_SEVERAL = re.compile("[们們、和与與及同两兩双雙三四五六七八九十各诸]|多[名人个位]|\\d+[名人家]|等|团|队|組|组|方|众|老人|人员|人員|父母|夫妇|夫妻")
+_TELLS_LITTLE = 16  # characters
 _SINCE = re.compile(r"(?P<ever>[从從]此|自此)|此后|此後|此前|随后|隨後|之后|之後|于是|於是|后来|後來")
 _ENDS_NOUN = (
     "，。；、：,“”《》（()的是在於于將将由被為为有也都已並并與与和及對对因而可能會会未没沒不最曾均仍即再以經经自则則當当却卻便就上中内內里裡"
@@ -59,8 +62,8 @@ _NAMES = re.compile("[A-Za-z《“「]")
 # What one sentence says, the next may sum up in such a word; no other noun stands for a sentence.
 _SUMS_UP = re.compile(
     "[举舉]措|措施|行[动動为為]|做法|方[法式案针針]|政策|[决決]定|[规規]定|情[况況形]|[现現]象|[问問][题題]|事[件故情]|[变變][化革]|改[变變革]|[结結]果|"
-    "[观觀][点點念]|看法|[说說]法|[计計][划劃]|工作|[过過]程|[条條]件|原[因则則]|理由|困[难難]|成[果就绩績]|[发發][现現]|[战戰][争爭役]|[活运運][动動]|"
-    "[会會協协][议議]|合同|要求|建[议議]|[标標][准準]|[风風][险險]|[损損]失|效果|作用|影[响響]|特[点點征]|[优優势][势勢点點]|[机機]制|制度|"
+    "[观觀][点點念]|看法|[说說]法|[计計][划劃]|[过過]程|[条條]件|原[因则則]|理由|困[难難]|成[果就绩績]|[发發][现現]|[战戰][争爭役]|"
+    "要求|建[议議]|[标標][准準]|[风風][险險]|[损損]失|效果|作用|影[响響]|特[点點征]|[优優势][势勢点點]|[机機]制|制度|"
     "[义義][务務]|[权權]利|[责責]任|[关關][系係]|[趋趨][势勢]|差[异異距]|[区區][别別]"
 )
 _FEW = 4  # characters in front of a pointer that are too few to hold its antecedent
@@ -150,7 +153,9 @@ def _pronoun(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[Gap]:
     if match is None:
         return
     before = _sentence_before(index, first.start)
-    if before and _PRONOUN.search(index.text, *before[0]) and match["word"] in _HUMAN:
+    said_last = index.text[slice(*before[0])] if before else ""
+    vague = _PRONOUN.search(said_last) and (match["word"] in _HUMAN or len(said_last) < _TELLS_LITTLE)
+    if vague or "其" in said_last[:_TELLS_LITTLE] or (match["word"] in _MANY and not _SEVERAL.search(said_last)):
         said = index.said_before(first.start, _SENTENCES_BACK)
         named = [index.tail(s) for s in said if not _PRONOUN.search(index.text, *s)][:1]
         yield from gaps(index, chunk, "coreference", Span(*match.span("word")), named, HELPFUL)

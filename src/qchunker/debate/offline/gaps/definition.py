@@ -133,6 +133,8 @@ def _part_of_longer_name(index: DocumentIndex, term: DefinedTerm, place: Occurre
     """Whether a capitalised term stands in a longer name: Application in Corresponding Application Code; or in code."""
     if index.in_code(place.start) or index.in_backticks(place.start):
         return True
+    if term.name.islower() and index.text[place.start : place.end].isupper():
+        return True  # in capitals the word may be any
     blocks = index.document.blocks_in(place.start, place.start + 1)
     if blocks and blocks[0].kind == "heading" and term.origin == "definition":
         return True  # a heading names its topic in its own words
