@@ -129,6 +129,7 @@ def test_no_antecedent_without_a_reason(text: str) -> None:
         ("A tall mill stood on the hill. The wind was strong.\n\n«The mill was burnt in the war.»", "The mill", "tall mill"),
         ("镇上新开了一家河鲜餐厅。天气很好。\n\n«该餐厅可以容纳百人。»", "该餐厅", "河鲜餐厅"),
         ("水位与降雨量成正比。\n\n«这种关系在夏季更明显。»", "这种关系", "成正比"),
+        ("北城公司第一次股东大会五月召开。下雨。\n\n«本次会议的议案由北城集团提出。»", "本次会议", "第一次股东大会"),
         ("老人去世时九十岁。\n\n«他们表示，葬礼从简。»", "他们", "老人去世"),
     ],
 )  # fmt: skip

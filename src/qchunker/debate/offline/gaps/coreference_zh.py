@@ -66,6 +66,13 @@ _SUMS_UP = re.compile(
     "要求|建[议議]|[标標][准準]|[风風][险險]|[损損]失|效果|作用|影[响響]|特[点點征]|[优優势][势勢点點]|[机機]制|制度|"
     "[义義][务務]|[权權]利|[责責]任|[关關][系係]|[趋趨][势勢]|差[异異距]|[区區][别別]"
 )
+# What bears another word in its name may be called by these.
+_LIKE = {
+    "会议": ("大会", "全会", "年会", "座谈会", "推进会", "发布会", "股东会", "董事会"),
+    "會議": ("大會", "全會", "年會", "座談會", "推進會", "發布會", "股東會", "董事會"),
+    "活动": ("仪式", "大赛", "论坛", "培训班", "推介会", "比赛"),
+    "活動": ("儀式", "大賽", "論壇", "培訓班", "推介會", "比賽"),
+}
 _FEW = 4  # characters in front of a pointer that are too few to hold its antecedent
 _OPENING = 40
 _WIDE_OPENING = 100  # in which a bare noun is the first mention
@@ -134,11 +141,12 @@ def _same_noun(index: DocumentIndex, at: int, noun: str) -> tuple[str, list[Span
     before = index.said_before(at, _SENTENCES_BACK)
     ends = [(noun, noun[-length:]) for length in dict.fromkeys((len(noun), 3, 2, 1)) if length <= len(noun)]
     starts = [(noun[:length], noun[:length]) for length in (4, 3, 2) if length < len(noun)]
-    for whole, word in [*ends, *starts]:
+    for whole, word in [*ends, *((noun, one) for one in _LIKE.get(noun, ())), *starts]:
         if len(word) == 1 and (word not in _KINDS or len(noun) > 1):
             continue
+        ends_there = "" if word in _LIKE.get(noun, ()) else rf"(?=[{_ENDS_NOUN}\s]|$)"
         named = re.compile(
-            rf"(?<![该該此这這那其本一的和与與及在或等次個个種种些架])(?<=[\u4e00-\u9fff\w”》]){word}(?=[{_ENDS_NOUN}\s]|$)"
+            rf"(?<![该該此这這那其本一的和与與及在或等次個个種种些架])(?<=[\u4e00-\u9fff\w”》]){word}{ends_there}"
         )
         for sentence in before:
             found = named.search(index.text, *sentence)
