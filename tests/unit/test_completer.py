@@ -71,6 +71,22 @@ def test_lists_of_grounds_are_added_whole_or_not_at_all() -> None:
     assert made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=30).completed_text is None
 
 
+def test_a_list_of_grounds_in_one_sentence_is_not_cut() -> None:
+    rule = "8.3 The Seller repairs defects within fifteen days at its own cost, including carriage to the site."
+    limit = "8.4 Clause 8.3 does not apply where the defect is due to wear; to a change by the Buyer; or to dirt."
+    piece = made(f"{rule}\n\n{limit}", rule, "exception_or_condition", "defects", limit.split("; ")[0] + ";")
+    assert piece.completed_text == f"{rule} [Note: {limit.rstrip('.')}]"
+    tight = {"max_growth_chars": 90, "max_growth_ratio": 0.1}
+    short = made(f"{rule}\n\n{limit}", rule, "exception_or_condition", "defects", limit.split("; ")[0] + ";", **tight)
+    assert short.completed_text is None
+
+
+def test_additions_stand_behind_the_whole_sentence() -> None:
+    text = "8.3 Defects are repaired.\n\n8.4 Clause 8.3 does not apply to wear; to a change by the Buyer; or to dirt."
+    piece = made(text, text.split("\n\n")[1], "cross_reference", "Clause 8.3", "8.3 Defects are repaired.")
+    assert (piece.completed_text or "").endswith("or to dirt. [Reference: 8.3 Defects are repaired]")
+
+
 def test_what_follows_in_a_clause_is_not_told_without_its_start() -> None:
     text = "Clause 6. A mill may be sold with all of its stones, sacks and wheels. Notice is given.\n\nClause 6 applies."
     evidence = ["A mill may be sold with all of its stones, sacks and wheels.", "Notice is given."]

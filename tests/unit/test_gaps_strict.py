@@ -29,6 +29,8 @@ def required(text: str, *kinds: str) -> list[str]:
         ("subject_entity", "# Trial Report: North Mill\n\nSix saws were tried.\n\n«The warranty of saw S-4 begins in May, and the fault codes were shown.»"),
         # A title without a sentence on what it is may be any topic.
         ("subject_entity", "# Sorting and Filing\n\nRead this first.\n\n«The cards are kept in a box.»"),
+        ("subject_entity", "# TRIGGERS\n\nA trigger is a facility that runs things. A trigger has a name.\n\n«The naive way of running them is slow.»"),
+        ("subject_entity", "# 河道巡护手册\n\n柴油机每月试机。\n\n«该设备由班组保养。»"),
         ("subject_entity", "县里印发《河道清淤管理办法》（以下简称《办法》）。《办法》共十条。《办法》自五月施行。\n\n«村民当晚看了一场露天电影，十分高兴。»"),
     ],
 )  # fmt: skip
@@ -69,6 +71,7 @@ def test_the_one_company_of_a_text_is_its_subject() -> None:
         "今年上半年出口总额为1410亿元。\n\n«出口总额将受影响，出口总额继续下降。»",
         "依合同约定，押金总额为5000元。后双方约定押金总额为8000元。\n\n«依合同扣除押金总额。»",
         "It fails. NULL is a perfectly valid return value here.\n\n«NULL is kept, NULL is sent.»",
+        "Files are written so that they DO NOT break.\n\n«Call name-of-trigger first, and do NOT wait. NOT here.»",
         "他演示了 Station（安装后会自动出现在桌面）。\n\n«Station 可以启动，Station 可以关闭。»",
     ],
 )  # fmt: skip
@@ -186,6 +189,9 @@ def test_of_a_section_the_sentence_with_the_same_words_is_given() -> None:
         "«11.2 Nothing limits the liability for death.»\n\n11.3 Subject to Clause 11.2, neither party pays more than the price.",
         "«4.1 Noise in the hull is checked.»\n\n5.1 The rule does not apply where 4.1 mm/s was found.",
         "«3.2 Rent is 40 euros.»\n\n7.3 The hirer pays twice the rate in 3.2, and 7.2 does not apply.",
+        # What stays free of a limit is not limited.
+        "«Section 5. Goods are returned clean.»\n\nSection 6. Each party's liability is limited. This does not apply to the duty in Section 5.",
+        "«第五条 货物归还前清洗。»\n\n第六条 赔偿以合同价款为限。第五条规定的义务不受此限制，不适用本条。",
         "«The style guide[1], and no other, applies.»\n\n[1] https://example.org/style",
         "«This is **bold** and *plain*»\n\n* A point of the list that is long enough.",
     ],

@@ -58,6 +58,9 @@ def test_a_rule_that_names_its_exception_is_limited_by_it(rule: str, exception: 
         ("8.3 Either party may end this agreement with notice.", "8.4 Clause 8.3 is described in the manual of the supplier."),
         ("8.3 The tank holds 3.5 litres of oil.", "8.4 The warranty does not apply to tanks above 3.5 litres."),
         ("第八条 供方应当在十日内交货。", "第九条 本协议自签字之日起生效，有效期三年。"),
+        # What stays free of a limit is not limited by it.
+        ("Section 5. Goods are returned clean.", "Section 6. Liability is limited. This does not apply to the duty in Section 5."),
+        ("第五条 货物归还前清洗。", "第六条 赔偿以合同价款为限，第五条规定的义务不受此限制。"),
         ("第八条 供方应当在十日内交货。", "第九条 第十五条的规定不适用于出口货物。"),
     ],
 )  # fmt: skip

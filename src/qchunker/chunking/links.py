@@ -45,7 +45,10 @@ _REFERENCE_ZH = "条條款项項规規"
 _REFERENCE_HINT = re.compile(
     r"[0-9]\.[0-9]|lause|ection|rticle|aragraph|recedin|oregoin|revious|bove|[Rr]ule|[第前上以§]"
 )
-_NOT_APPLICABLE = re.compile("不适用|not appl")
+# Behind the first, and before the second, stands what stays free of the rule: it is not the rule.
+_OF_WHAT_IS_BEFORE = re.compile("不适用于|not appl")
+_OF_WHAT_IS_BEHIND = re.compile("不受|不妨碍")
+_NOT_APPLICABLE = re.compile("不适用")
 _WINDOW = 400
 _MAX_ITEMS = 200
 
@@ -120,15 +123,24 @@ def _references(document: Document) -> Iterator[_Reference]:
             for match in _NUMBER.finditer(text, at)
             if not _is_quantity(text, match) and not _ELSEWHERE.search(text, max(0, match.start() - 24), match.start())
         ]
-        # 第六条不适用于第四条规定的情形: what stands behind the cue is what stays free of the rule.
+        low, high = _where_the_rule_is(text, at)
+        inside = [match for match in matches if low <= match.start() and match.end() <= high]
         cue = _NOT_APPLICABLE.search(text, at)
-        before = [match for match in matches if cue is not None and match.end() <= cue.start()]
-        targets = [clauses.named(match, sentence.start) for match in before or matches]
-        if _RELATIVE.search(text, at):
+        before = [match for match in inside if cue is not None and match.end() <= cue.start()]
+        targets = [clauses.named(match, sentence.start) for match in before or inside]
+        if _RELATIVE.search(text, low, high):
             targets.append(clauses.before(sentence.start))
         for target in targets:
             if target is not None and not sentence.start <= target < sentence.end:
                 yield _Reference(sentence, target, limits)
+
+
+def _where_the_rule_is(text: str, at: int) -> tuple[int, int]:
+    """The part of a sentence that names the rule which the sentence limits."""
+    if before := _OF_WHAT_IS_BEFORE.search(text, at):
+        return at, before.start()
+    behind = _OF_WHAT_IS_BEHIND.search(text, at)
+    return (behind.end() if behind else at), len(text)
 
 
 def _own_number(text: str, start: int, end: int) -> re.Match[str] | None:

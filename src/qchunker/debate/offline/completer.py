@@ -36,6 +36,10 @@ _LABELS = {
     "table_header": ("Table header", "表头", "表頭"),
 }
 _INLINE = frozenset({"subject_entity", "coreference", "abbreviation", "time_or_place", "definition"})
+_STATEMENTS = frozenset({"definition", "coreference", "cross_reference"})
+"""Whole sentences of these say what another chunk says: embedded, they would answer its questions from here."""
+
+_INLINE_RANK = 1  # among additions at one place
 _ABOVE_ROWS = frozenset({"table_header", "unit_or_scope"})
 _STANDS_FOR = re.compile(
     r"[本该]?公司|上市公司|[甲乙丙丁]方|原告|被告|第三人|上诉人|被上诉人|我们|本[\u4e00-\u9fff]{1,2}"
@@ -69,6 +73,7 @@ _BEHIND = re.compile(
 _SPACE = re.compile(r"\s+")
 _WRAPPED = re.compile(r"(?<=[\u3000-\uffef])[^\S\n]*\n\s*(?=[\u3000-\uffef])")  # lines of Chinese join without a space
 _ENDS = ".。;；,，:：!！?？、"
+_SEMICOLONS = (";", "；")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LANGUAGE_CHARS = 4000
 _WORDS = re.compile(r"[^\W_]+")
@@ -178,7 +183,7 @@ class _Writer:
         if len(text) > budget or at in self._taken or not first_letter(phrase):
             return None
         self._taken.add(at)
-        return self._piece(text, gap, gap.evidence[:1], at, 1)
+        return self._piece(text, gap, gap.evidence[:1], at, _INLINE_RANK)
 
     def _labelled(self, gap: Gap, budget: float) -> _Piece | None:
         label = _LABELS[gap.kind][0 if not self.is_chinese else 2 if self.is_traditional else 1]
@@ -186,8 +191,11 @@ class _Writer:
         phrases: list[str] = []
         size = len(label) + 5
         many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
-        for span in gap.evidence[:1] if many == 1 else gap.evidence:
+        for said in gap.evidence[:1] if many == 1 else gap.evidence:
+            span = said if many == 1 else self._to_full_stop(said)
             phrase = self._phrase(span)
+            if gap.kind == "cross_reference" and size + len(phrase) > budget:
+                span, phrase = said, self._phrase(said)
             if any(phrase in other or other in phrase for other in phrases):
                 continue
             if size + len(phrase) > budget or len(phrases) == many:
@@ -223,7 +231,8 @@ class _Writer:
         return self._piece(f"{lines}\n", gap, (span,), at, -1 if is_unit else 0)
 
     def _piece(self, text: str, gap: Gap, spans: Sequence[Span], at: int, rank: int) -> _Piece:
-        is_embedded = gap.kind in self.config.embedded_kinds
+        is_statement = gap.kind in _STATEMENTS and rank != _INLINE_RANK
+        is_embedded = gap.kind in self.config.embedded_kinds and (self.config.embeds_statements or not is_statement)
         return _Piece(Addition(text, gap.kind, tuple(spans), at, is_embedded), rank)
 
     def _phrase(self, span: Span) -> str:
@@ -304,7 +313,19 @@ class _Writer:
                 return min(block.end, self.chunk.end)
         if self._sentences is None:
             self._sentences = [Span(*span) for span in sentence_spans(self.text, self.chunk.start, self.chunk.end)]
-        return next((end for start, end in self._sentences if start <= place < end), self.chunk.end)
+        found = next((span for span in self._sentences if span.start <= place < span.end), None)
+        return self.chunk.end if found is None else min(self._to_full_stop(found).end, self.chunk.end)
+
+    def _to_full_stop(self, span: Span) -> Span:
+        """A sentence that a semicolon ends, with those that go on behind it on the same line: a rule has its "or"."""
+        end = span.end
+        for block in self.chunk.document.blocks_in(span.end - 1, span.end):
+            for low, high in sentence_spans(self.text, span.start, min(block.end, span.end + _SENTENCE_CHARS)):
+                goes_on = self.text[end - 1 : low].strip() in _SEMICOLONS and "\n" not in self.text[end:low]
+                if low >= end and not goes_on:
+                    break
+                end = max(end, high)
+        return Span(span.start, end)
 
 
 def first_letter(phrase: str) -> bool:

@@ -73,6 +73,7 @@ _FUNCTION_WORDS = _STOP | frozenset(
 _THE_KIND = re.compile(r"The ([\w-]+) ([a-z][\w-]+(?: [a-z][\w-]+){0,2})")
 _ACRONYM = re.compile(r"(?<![\w-])([A-Z]{3,6})s?(?![\w-])")
 _WORDS = re.compile(r"[A-Za-z]+")
+_SMALL_WORD = re.compile(r"(?<![\w-])[a-z]{3,6}(?![\w-])")
 _MAX_ACRONYMS = 100
 _MEANS = re.compile(r" (?:means?|refers? to|comprises?|denotes?|consists? of)\s+$")
 _ARTICLE = re.compile(r"(?:the|an?|any|one of)\s")
@@ -311,7 +312,9 @@ def _headings_of_one_kind(
 
 def _initials(text: str, known: set[str]) -> Iterator[DefinedTerm]:
     """Phrases whose initials spell a short form that the text uses without saying so."""
-    wanted = sorted({match[1] for match in _ACRONYM.finditer(text)} - known - FAMOUS)[:_MAX_ACRONYMS]
+    written = {match[1] for match in _ACRONYM.finditer(text)} - known - FAMOUS
+    # DO NOT BREAK: words that the text has in small letters too are words.
+    wanted = sorted(written - {word.upper() for word in _SMALL_WORD.findall(text)})[:_MAX_ACRONYMS]
     if not wanted:
         return
     words = list(_WORDS.finditer(text))

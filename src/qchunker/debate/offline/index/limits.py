@@ -19,7 +19,9 @@ _CUE = re.compile(
     r"in lieu|only during|exceptions? to)\b|不适用|不受|不妨碍|一半|减半|扣减|不予|例外|不在此限",
     re.IGNORECASE,
 )
-_TAKES_AN_OBJECT = re.compile(r"不适用|(?:not|nor) ", re.IGNORECASE)
+# 第六条不适用于第四条 and "Clause 6 does not apply to Clause 4" limit 6; 不受第五条限制 limits 第五条.
+_OF_WHAT_IS_BEFORE = re.compile(r"不适用于|(?:not|nor) ", re.IGNORECASE)
+_OF_WHAT_IS_BEHIND = re.compile("不受|不妨碍")
 _CUE_CHARS_ZH, _CUE_CHARS_EN = 40, 120  # between the cue and the reference
 _REFERENCE = re.compile(
     rf"第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節|部分)|"
@@ -100,11 +102,15 @@ def _referring(index: DocumentIndex) -> Iterator[Limit]:
 def _nearest(text: str, cue: re.Match[str], start: int, end: int) -> list[re.Match[str]]:
     """The reference that a cue belongs to, and those joined to it: 7.1 and 7.2."""
     found = list(_REFERENCE.finditer(text, start, end))
+    before = [match for match in found if match.end() <= cue.start()]
+    if _OF_WHAT_IS_BEFORE.match(text, cue.start()):
+        found = before
+    elif _OF_WHAT_IS_BEHIND.match(text, cue.start()):
+        found = [match for match in found if match.start() >= cue.end()]
+    elif before and cue.group() == "不适用":
+        found = before
     if not found:
         return []
-    before = [match for match in found if match.end() <= cue.start()]
-    if before and _TAKES_AN_OBJECT.match(cue.group()):
-        found = before  # 第六条不适用于第四条规定的情形 limits 第六条
     gap = [m.start() - cue.end() if m.start() >= cue.end() else cue.start() - m.end() for m in found]
     best = gap.index(min(gap))
     low = high = best

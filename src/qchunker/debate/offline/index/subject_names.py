@@ -35,6 +35,10 @@ _DOCUMENT_TAIL_ZH = re.compile(
     r"(?:保修|退换)?(?:政策|合同|协议|办法|条例|规定|细则|说明书|手册|指南|须知|公告|报告|纠纷|条款|通知)"
     r"(?:[（(][^（）()]{1,12}[）)])?$"
 )
+# What the name of something that is made and sold ends in; 网络运维 is a topic.
+_NAMES_A_THING_ZH = re.compile(
+    "[A-Za-z0-9]|(?:[器机機泵仪儀表錶阀閥炉爐柜櫃箱车車船床灯燈罐釜壶壺瓶杯锅鍋椅桌门門窗锁鎖管轮輪胎剂劑药藥膜屏板笔筆卡台线線]|系统|系統|设备|設備|装置|裝置|产品|產品|软件|軟件)$"
+)
 _COMPANY_LOWER = re.compile(
     r"(?<![\w.])((?:[a-z][a-z&]+ ){0,3}[a-z][a-z&]+),? (?:limited|inc|incorporated|corporation|corp|plc|ltd|"
     r"holdings|group|& co)(?!\w)"
@@ -178,7 +182,7 @@ def _title_en(text: str, title: Span, terms: Sequence[DefinedTerm]) -> Iterator[
         return
     # Without a sentence that says what it is, a title may be any topic: Configuration, Patterns and Matching.
     kinds = _kinds(text, title.end)
-    if kinds and dominates(text, forms):
+    if kinds and (proper or not phrase.isupper()) and dominates(text, forms):
         yield SubjectName(tuple(forms), _mentions(text, [phrase.lower(), phrase], [name]), "title", kinds)
 
 
@@ -201,6 +205,8 @@ def _title_zh(text: str, title: Span) -> Iterator[SubjectName]:
         return
     is_document = name != words.strip("《》 ")
     forms = [name] + [name[:2]] * (len(name) >= 4 and is_document)
+    if is_document and not _NAMES_A_THING_ZH.search(name):
+        return
     if is_document or dominates(text, forms):
         yield SubjectName(tuple(forms), _mentions(text, [name]), "product" if is_document else "title")
 
