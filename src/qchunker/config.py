@@ -97,6 +97,7 @@ class SegmentationConfig:
         lexical: weight of the share of words that the text behind the cut does not take up, in standard deviations.
         cue: taken off where the sentence behind the cut opens with a word that binds it to the one before.
         length: weight of the squared relative deviation of a chunk from the target length.
+        torn: taken off a chunk that starts inside a section and goes on over the next heading.
         paths: partitions drawn; 1 takes the best one, more are drawn with noise and the objective chooses.
         objective: ``evidence`` (what the best partition maximises), ``chunkscore`` (the paper's rule) or
             ``chunkscore-corrected``.
@@ -110,12 +111,13 @@ class SegmentationConfig:
     lexical: float = 0.3
     cue: float = 0.5
     length: float = 5.0
+    torn: float = 3.0
     paths: int = 1
     objective: str = "evidence"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("heading", "block", "line", "embedding", "lexical", "cue", "length"):
+        for name in ("heading", "block", "line", "embedding", "lexical", "cue", "length", "torn"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
                 raise ConfigError(name, f"must be a number and not negative, got {value!r}")

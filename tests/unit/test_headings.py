@@ -182,3 +182,10 @@ def test_an_article_may_start_on_the_line_of_its_number() -> None:
         "禁止烟火。",
     ]
     assert document.blocks[3].heading_path == ("第十三条",)
+
+
+def test_numbered_titles_that_end_in_a_full_stop() -> None:
+    body = "The work is handed over in May, and the price is paid then.\n\n"
+    text = f"Terms\n\n{body}  1. Source Code.\n\n{body}  2. Limitation of Liability, and Price.\n\n{body}  3. Pay the price.\n\n{body}"
+    headings = [text[b.start : b.end].strip() for b in from_text(text).blocks if b.kind == "heading"]
+    assert headings == ["Terms", "1. Source Code.", "2. Limitation of Liability, and Price."]

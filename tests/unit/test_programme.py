@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from itertools import combinations, pairwise
 
@@ -32,6 +33,8 @@ def drawn(seed: int) -> tuple[Programme, list[float]]:
         [rng.choice([50, 90, 120]) for _ in range(n)],
         rng.choice([30.0, 50.0, 80.0]),
         rng.choice([0.0, 1.0, 4.0, 16.0]),
+        [rng.randint(unit + 1, n) for unit in range(n)],
+        rng.choice([0.0, 3.0]),
     )
     return programme, [rng.choice([-50.0, rng.gauss(0, 2), rng.gauss(0, 2), 0.0]) for _ in range(n)]
 
@@ -63,24 +66,32 @@ def test_the_best_partition_of_every_number_of_chunks_equals_the_best_of_all(see
 
 
 def test_of_equals_the_longer_last_chunk_is_taken() -> None:
-    programme = Programme([10] * 3, [0] * 3, [30] * 3, 15.0, 1.0)
+    programme = Programme([10] * 3, [0] * 3, [30] * 3, 15.0, 1.0, [3] * 3, 0.0)
     assert best_cuts(programme, [0.0] * 3) == [0, 1]
 
 
 def test_a_unit_longer_than_its_room_stands_alone() -> None:
-    programme = Programme([10, 500, 10], [0] * 3, [100] * 3, 50.0, 1.0)
+    programme = Programme([10, 500, 10], [0] * 3, [100] * 3, 50.0, 1.0, [3] * 3, 0.0)
     assert best_cuts(programme, [0.0, -50.0, -50.0]) == [0, 1, 2]
 
 
 def test_a_room_that_is_larger_further_back_is_seen() -> None:
     """A chunk may start before a unit whose own room would be too small."""
-    programme = Programme([40, 40, 40], [0, 0, 0], [200, 50, 50], 120.0, 1.0)
+    programme = Programme([40, 40, 40], [0, 0, 0], [200, 50, 50], 120.0, 1.0, [3] * 3, 0.0)
     assert best_cuts(programme, [0.0] * 3) == [0]
 
 
 def test_many_chunks_keep_an_exact_number() -> None:
-    programme = Programme([10] * 2000, [0] * 2000, [100] * 2000, 40.0, 4.0)
+    programme = Programme([10] * 2000, [0] * 2000, [100] * 2000, 40.0, 4.0, [2000] * 2000, 0.0)
     found = best_cuts_into(programme, [0.0] * 2000, 500)
     assert found is not None
     assert len(found) == 500
     assert {b - a for a, b in pairwise(found)} == {4}
+
+
+def test_a_chunk_that_starts_inside_a_section_ends_with_it() -> None:
+    leaves = [4, 3, 3, 4]  # a heading stands before the last unit
+    free = Programme([40, 30, 10, 50], [0] * 4, [200] * 4, 60.0, 4.0, leaves, 0.0)
+    evidence = [0.0, 0.0, 0.5, 0.4]
+    assert best_cuts(free, evidence) == [0, 2]
+    assert best_cuts(dataclasses.replace(free, torn_weight=3.0), evidence) == [0, 3]

@@ -70,6 +70,9 @@ _TERMINAL = tuple("。．.!?！？;；，,、…")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _TITLE_START = re.compile(r"[^\W\d_a-z]|[(（\"“「《\[]|[0-9]")
+_TITLE_CASE = re.compile(
+    r"[A-Z][\w'’-]*(?:,? (?:[A-Z][\w'’-]*|an?|and|as|at|by|for|from|in|not|of|on|or|the|to|under|with))*\."
+)
 _READS_ON = re.compile(r"\([^)]*\)\s*[,;.a-z]")
 _UNIT = re.compile(
     r"(?:%|％|‰|°|℃|℉|Ω|µ|μ|(?:[kMGTmn]?(?:Pa|Hz|W|V|A|N|J|Wh|VA|bps|B|eV)|bar|psi|rpm|[KLCF]|kg|mg|mm|cm|km|ml|mL|ppm|"
@@ -164,6 +167,8 @@ def numbered_title(line: str, found: Numbering) -> bool:
     touching = line[: found.body].rstrip() == line[: found.body]
     if not title:
         return found.form not in {"decimal", "letter", "cn_enum", "cn_paren"}
+    if found.form == "decimal" and _TITLE_CASE.fullmatch(title):
+        title = title[:-1]  # 1. Source Code.
     if _sentence_like(title) or _CODE.search(title) or _TABLE_ROW.search(title):
         return False
     if found.form in {"decimal", "letter"}:

@@ -23,6 +23,8 @@ class Programme:
         rooms: the most that a chunk which starts at a unit may hold; one unit alone may be longer.
         target: length that chunks should have.
         length_weight: of ``((length - target) / target) ** 2``, which every chunk pays.
+        leaves: for each unit the first one behind it outside the section that a chunk starting there is a part of.
+        torn_weight: what a chunk pays that reaches it: the end of one section and the start of the next.
     """
 
     sizes: Sequence[int]
@@ -30,6 +32,8 @@ class Programme:
     rooms: Sequence[int]
     target: float
     length_weight: float
+    leaves: Sequence[int]
+    torn_weight: float
 
 
 def best_cuts(programme: Programme, evidence: Sequence[float]) -> list[int]:
@@ -48,7 +52,7 @@ def best_cuts(programme: Programme, evidence: Sequence[float]) -> list[int]:
     sums, most = _sums(programme.sizes), max(programme.rooms)
     for stop in range(1, n + 1):
         for start, length in _chunks_up_to(programme, sums, most, stop):
-            gain = best[start] + _chunk_score(programme, evidence, start, length)
+            gain = best[start] + _chunk_score(programme, evidence, start, stop, length)
             if gain >= best[stop]:
                 best[stop], back[stop] = gain, start
     return _path(back, n)
@@ -70,7 +74,7 @@ def best_cuts_into(programme: Programme, evidence: Sequence[float], n_chunks: in
         middle = sums[stop] / pace
         low, high = max(1, int(middle) - _BAND), min(n_chunks, int(middle) + _BAND)
         for start, length in _chunks_up_to(programme, sums, most, stop):
-            gained = _chunk_score(programme, evidence, start, length)
+            gained = _chunk_score(programme, evidence, start, stop, length)
             for k, value in best[start].items():
                 if low <= k + 1 <= high and value + gained >= best[stop].get(k + 1, -inf):
                     best[stop][k + 1], back[stop][k + 1] = value + gained, start
@@ -88,7 +92,8 @@ def partition_score(programme: Programme, evidence: Sequence[float], cuts: Seque
     sums = _sums(programme.sizes)
     total = 0.0
     for start, stop in zip(cuts, [*cuts[1:], len(programme.sizes)], strict=True):
-        total += _chunk_score(programme, evidence, start, sums[stop] - sums[start] + programme.extras[start])
+        length = sums[stop] - sums[start] + programme.extras[start]
+        total += _chunk_score(programme, evidence, start, stop, length)
     return total
 
 
@@ -102,9 +107,10 @@ def _chunks_up_to(programme: Programme, sums: Sequence[int], most: int, stop: in
             return
 
 
-def _chunk_score(programme: Programme, evidence: Sequence[float], start: int, length: int) -> float:
+def _chunk_score(programme: Programme, evidence: Sequence[float], start: int, stop: int, length: int) -> float:
     off = (length - programme.target) / programme.target
-    return (evidence[start] if start else 0.0) - programme.length_weight * off * off
+    score = (evidence[start] if start else 0.0) - programme.length_weight * off * off
+    return score - programme.torn_weight if programme.leaves[start] < stop else score
 
 
 def _sums(sizes: Sequence[int]) -> list[int]:

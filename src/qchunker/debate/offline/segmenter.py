@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qchunker.chunking.assemble import assemble, join_small
-from qchunker.chunking.packing import CUT_NAMES, ITEM, LINE, Piece, Unit
+from qchunker.chunking.packing import CUT_NAMES, HEADING, ITEM, LINE, Piece, Unit
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, SegmentationConfig
 from qchunker.debate.offline import evidence
@@ -65,6 +65,8 @@ class Segmentation:
             rooms,
             config.target,
             weights.length,
+            _leaves(document, self.units),
+            weights.torn,
         )
         self.terms = _terms(document.text, self.units, weights, embedder)
         self.evidence: list[float] = sum(self.terms.values(), np.zeros(len(self.units))).tolist()
@@ -161,6 +163,26 @@ def sizes_for(config: ChunkingConfig, *, chinese: bool) -> ChunkingConfig:
         max_chars=config.max_chars or (2 * TARGET_CHARS if by_default else None),
         overlap_ratio=0 if config.overlap_ratio is None else config.overlap_ratio,
     )
+
+
+def _leaves(document: Document, units: Sequence[Unit]) -> list[int]:
+    """For each unit, the first behind it where a section starts that does not belong to what a chunk there is about.
+
+    A chunk that starts with a heading may go on to the next of the same or a deeper level, one that starts inside a
+    section may not. The text before the first heading belongs to anything.
+    """
+    leaves, ahead = [len(units)] * len(units), list[tuple[int, int]]()  # (level, unit) of headings, the nearest last
+    for index in range(len(units) - 1, 0, -1):
+        unit = units[index]
+        level = document.blocks_in(unit.start, unit.end)[0].level if unit.strength == HEADING else None
+        if level is None:
+            leaves[index] = ahead[-1][1] if ahead else len(units)
+            continue
+        while ahead and ahead[-1][0] >= level:
+            ahead.pop()
+        leaves[index] = ahead[-1][1] if ahead else len(units)
+        ahead.append((level, index))
+    return leaves
 
 
 def _terms(
