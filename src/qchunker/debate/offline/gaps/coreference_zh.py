@@ -57,6 +57,7 @@ _NAMED = r"(?:[”》」][\u4e00-\u9fff]{0,4}|[杯届屆][\u4e00-\u9fff]{0,6}|[A
 _NEAR_CHARS = 3_000
 _MAX_TITLES = 40
 _SENTENCES_BACK = 12
+_LONG_NOUN = 3
 _SURE_NOUN = 4  # characters; a longer one may have run on into the verb
 _NAMES = re.compile("[A-Za-z《“「]")
 # What one sentence says, the next may sum up in such a word; no other noun stands for a sentence.
@@ -144,7 +145,8 @@ def _same_noun(index: DocumentIndex, at: int, noun: str) -> tuple[str, list[Span
     for whole, word in [*ends, *((noun, one) for one in _LIKE.get(noun, ())), *starts]:
         if len(word) == 1 and (word not in _KINDS or len(noun) > 1):
             continue
-        ends_there = "" if word in _LIKE.get(noun, ()) else rf"(?=[{_ENDS_NOUN}\s]|$)"
+        is_whole = word in _LIKE.get(noun, ()) or len(word) >= _LONG_NOUN  # no part of another word
+        ends_there = "" if is_whole else rf"(?=[{_ENDS_NOUN}\s]|$)"
         named = re.compile(
             rf"(?<![该該此这這那其本一的和与與及在或等次個个種种些架])(?<=[\u4e00-\u9fff\w”》]){word}{ends_there}"
         )

@@ -10,6 +10,7 @@ from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
 from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.index.limits import OF_ANOTHER
 from qchunker.debate.offline.index.numbered_clauses import Clause, is_value, unit_key
+from qchunker.numerals import numeral_value
 from qchunker.types import Gap, Span
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]{1,6}"
@@ -51,6 +52,10 @@ _SPEAKS_OF_CLAUSES = re.compile(
 )
 _LIMITS = re.compile(r"not appl|notwithstanding|不适用|不受", re.IGNORECASE)
 _MAX_ROWS = 12
+_PARAGRAPH_ZH = re.compile(rf"\s*第\s*[（(]?({_NUM})[）)]?\s*([款项項])")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_PARAGRAPH_EN = re.compile(rf"\b({'|'.join(_ORDINALS)}) paragraph (?:of|in) (?:the |this )?$", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"[\W\d]*(?:It|Its|They|Their|This|These|Such)\b|[\W\d]*[其该該它此这這]")
 _WHAT = re.compile(r"\b([A-Za-z-]{4,}) (?:of|in|under|by|to|with|from) (?:the |this )?$")
 _OF_ITEM = re.compile(r"\s?[a-z](?![a-z])|\s?\([a-z]{1,3}\)")  # section 6a, 8.3(b): a part that is not told apart
 _POINTS = re.compile(r"\b(?:in|of|under|to|by|per|clause|and|or|which|with)\s$|[的依按照违反至于与和、受]\s?$")
@@ -77,7 +82,8 @@ def _numbered(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         if target is None or target.start in seen or chunk.start <= target.start < chunk.end:
             continue
         seen.add(target.start)
-        evidence, related = _content(index, target, index.sentence_at(match.start()), match.start())
+        part = _part(index, match)
+        evidence, related = _content(index, target, index.sentence_at(match.start()), match.start(), part)
         invites = _INVITES.search(text[max(chunk.start, match.start() - 14) : match.start()])
         necessity = REQUIRED if related and not invites else HELPFUL
         yield from gaps(index, chunk, "cross_reference", Span(*match.span()), evidence, necessity)
@@ -111,10 +117,22 @@ def _target(index: DocumentIndex, match: re.Match[str]) -> Clause | None:
     return index.clauses.named(keys, match.start())
 
 
-def _content(index: DocumentIndex, target: Clause, pointing: Span, at: int) -> tuple[list[Span], bool]:
+def _part(index: DocumentIndex, match: re.Match[str]) -> int | None:
+    """The number of the paragraph that a pointer means: 第三条第二款, the third paragraph of section 11; 0 for an item."""
+    behind = _PARAGRAPH_ZH.match(index.text, match.end())
+    if behind:
+        return numeral_value(behind[1]) if behind[2] == "款" else 0
+    before = _PARAGRAPH_EN.search(index.text, max(0, match.start() - 40), match.start())
+    return 1 + _ORDINALS.index(before[1].lower()) if before else None
+
+
+def _content(
+    index: DocumentIndex, target: Clause, pointing: Span, at: int, part: int | None
+) -> tuple[list[Span], bool]:
     """What a clause says, and whether that is about what the pointing sentence says.
 
-    Of a clause its sentences, of a section the rows of its table or those sentences that share words with the pointer.
+    Of a clause its sentences, or those of the paragraph ``part``; of a section the rows of its table or those sentences
+    that share words with the pointer.
     """
     end = min(target.end, target.body + 1_500)
     if target.is_heading:
@@ -123,6 +141,9 @@ def _content(index: DocumentIndex, target: Clause, pointing: Span, at: int) -> t
         region = Span(section.body if section is not None else target.body, end)
     else:
         region = Span(target.body, end)
+    if part is not None:
+        paragraph = index.clauses.paragraph_in(region, part) if part else None
+        return (index.sentences_in(*paragraph), True) if paragraph is not None else ([], False)
     rows = [row for table in index.tables_in(region)[:1] for row in table.rows[:_MAX_ROWS]]
     sentences = [
         s for s in index.sentences_in(*region)
@@ -136,6 +157,12 @@ def _content(index: DocumentIndex, target: Clause, pointing: Span, at: int) -> t
     wanted = _words(pointer)
     shared = {s: len(wanted & _words(index.text[slice(*s)])) for s in sentences}
     ranked = sorted(sentences, key=lambda s: (-shared[s], s.start))[:_MAX_SENTENCES]
+    if ranked and _POINTS_BACK.match(index.text, ranked[0].start) and ranked[0] != sentences[0]:
+        # It must be returned clean: with the sentence before, which says what.
+        before = sentences[sentences.index(ranked[0]) - 1]
+        whole = Span(before.start, ranked[0].end)
+        shared[whole] = shared[ranked[0]]
+        ranked = [whole, *(s for s in ranked[1:] if s != before)]
     if not ranked or len(sentences) <= _MAX_SENTENCES:
         return ranked, bool(ranked) and shared[ranked[0]] > 0
     # Of a long section one sentence is meant, or all; without what is meant in it, it is the wrong one.

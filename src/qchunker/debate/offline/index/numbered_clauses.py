@@ -18,7 +18,7 @@ _OWN = re.compile(
     rf"[ \t]*(?:#{{1,6}}\s*)?[*_]{{0,2}}(?:第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節|部分)|"
     r"(?P<word>Clause|Section|Article|Rule|Part|Schedule|Note|§)\s*(?P<en>[0-9]{1,3}(?:\.[0-9]{1,3}){0,4})|"
     r"(?P<dotted>(?:[A-Z]\.)?[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=\s|[\u3400-\u9fff])|"
-    r"(?P<single>[0-9]{1,3})[.、．)](?=\s|[\u3400-\u9fff])|(?P<numeral>[一二三四五六七八九十]{1,3})、)",
+    r"(?P<single>[0-9]{1,3})(?:[.、．)](?=\s|[\u3400-\u9fff])|(?P<bare>[ \t])(?=\S))|(?P<numeral>[一二三四五六七八九十]{1,3})、)",
     re.IGNORECASE,
 )
 _CAPTION = re.compile(
@@ -90,6 +90,12 @@ class NumberedClauses:
         index = bisect_right(self._paragraphs, at, key=lambda paragraph: paragraph.start) - 1 - count
         return self._paragraphs[index] if index >= 0 else None
 
+    def paragraph_in(self, region: Span, number: int) -> Span | None:
+        """The paragraph of this number, counted from 1, of those that stand in a region."""
+        first = bisect_right(self._paragraphs, region.start, key=lambda paragraph: paragraph.end)
+        found = self._paragraphs[first + number - 1 : first + number]
+        return found[0] if found and found[0].start < region.end else None
+
     @cached_property
     def _paragraphs(self) -> list[Span]:
         return [line for block in self._blocks if block.kind != "heading" for line in _lines(self._text, block)]
@@ -114,7 +120,9 @@ def _clauses(text: str, blocks: list[Block]) -> Iterator[Clause]:
         at = block.start
         for line in text[block.start : block.end].splitlines(keepends=True) if block.kind != "table" else ():
             own = _OWN.match(text, at, min(block.end, at + 48))
-            if own is not None and own.end() < block.end and _begins(text, at, own, capitals, at == block.start):
+            if own is not None and own.end() < block.end and _begins(
+                text, at, own, capitals, first=at == block.start, is_heading=block.kind == "heading"
+            ):
                 found.append((own_key(own), at, own.end(), block.kind == "heading"))
             at += len(line)
     for index, (key, start, body, is_heading) in enumerate(found):
@@ -122,9 +130,11 @@ def _clauses(text: str, blocks: list[Block]) -> Iterator[Clause]:
         yield Clause(key, start, body, end, is_heading)
 
 
-def _begins(text: str, at: int, own: re.Match[str], capitals: bool, first: bool) -> bool:
+def _begins(text: str, at: int, own: re.Match[str], capitals: bool, *, first: bool, is_heading: bool) -> bool:
     """Whether a clause starts on a line; in the middle of a sentence "Section 6 states" may stand there too."""
     ended = first or text[max(0, at - 3) : at].rstrip()[-1:] in (".", ";", ":", "。", "；", "：", "")
+    if own["bare"]:
+        return first and is_heading  # 4 Exclusions; in running text a number alone is none
     if not capitals or (first and not own["word"]):
         return ended
     return ended and _OPENS_WORDS.match(text, own.end(), own.end() + 8) is not None
