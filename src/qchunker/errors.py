@@ -12,6 +12,10 @@ QChunkerError
     ModelOutputError          it answered something unusable
   ScoringError                something that has no score
   OutputError                 a result could not be written
+  StoreError                  an index could not be read or written
+    StoreMismatchError        it was made with another embedder, dimension or schema
+    StoreBusyError            another process is writing to it (retryable)
+    StoreCorruptError         its files are damaged
 """
 
 from __future__ import annotations
@@ -143,3 +147,41 @@ class ScoringError(QChunkerError, ValueError):
 
 class OutputError(QChunkerError):
     """A result could not be written."""
+
+
+class StoreError(QChunkerError):
+    """An index could not be read or written.
+
+    Attributes:
+        store: the folder, file or address of the index.
+    """
+
+    def __init__(self, store: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{store}: {reason}", hint=hint)
+        self.store = store
+
+
+class StoreMismatchError(StoreError):
+    """An index was made with something else than it is opened with.
+
+    Attributes:
+        field: what differs, such as ``embedder``.
+        found: what the index says.
+        expected: what it was opened with.
+    """
+
+    def __init__(self, store: str, field: str, found: object, expected: object) -> None:
+        super().__init__(
+            store, f"its {field} is {found!r}, not {expected!r}", hint="open it with what it was made with, or rebuild it"
+        )
+        self.field, self.found, self.expected = field, found, expected
+
+
+class StoreBusyError(StoreError):
+    """Another process is writing to the index."""
+
+    retryable = True
+
+
+class StoreCorruptError(StoreError):
+    """The files of an index are damaged."""

@@ -28,7 +28,7 @@ _MARKS = regex.compile(
     r"[，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+|[^\s\x1c-\x1f，。、；：！？…⋯—～·”’）》〉】」』!?,.;:)]+"
 )
 _GRAPHEME_WINDOW = 64
-_WORDS_SHARE = 16
+_SMALLEST_SHARES = {CLAUSE: 32, WORD: 16, GRAPHEME: 16}  # of the limit
 
 
 class Unit(NamedTuple):
@@ -87,8 +87,8 @@ def _finer(text: str, start: int, end: int, strength: int, limit: int, measure: 
     if len(parts) < 2:
         yield from _finer(text, start, end, strength, limit, measure, level + 1)
         return
-    if name == WORD:
-        parts = _joined(parts, limit)
+    if name in _SMALLEST_SHARES:
+        parts = _joined(parts, limit // _SMALLEST_SHARES[name])
     for index, (part_start, part_end) in enumerate(parts):
         # White space before a part counts with it, as tokenizers do.
         before = parts[index - 1][1] if index else part_start
@@ -143,11 +143,11 @@ def word_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text, start, end)]
 
 
-def _joined(parts: list[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """Neighbouring words together up to a small share of the limit: a unit for each word is no use and much memory."""
+def _joined(parts: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Neighbouring parts together up to a small length: a unit for each word or comma is no use and much memory."""
     joined: list[tuple[int, int]] = []
     for start, end in parts:
-        if joined and end - joined[-1][0] <= limit // _WORDS_SHARE:
+        if joined and end - joined[-1][0] <= most:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))

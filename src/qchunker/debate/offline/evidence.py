@@ -62,11 +62,14 @@ def embedding(text: str, units: Sequence[Unit], embedder: Embedder) -> Numbers:
     enough for all windows.
     """
     filled = [index for index, unit in enumerate(units) if text[unit.start : unit.end].strip()]
-    encoded = embedder.encode([text[units[index].start : units[index].end] for index in filled])
+    texts = [text[units[index].start : units[index].end] for index in filled]
+    rows = {words: row for row, words in enumerate(dict.fromkeys(texts))}  # lines and cells often repeat
+    encoded = embedder.encode(list(rows))
     vectors = np.zeros((len(units), encoded.shape[1]), dtype=np.float32)
-    vectors[filled] = encoded
+    vectors[filled] = encoded[[rows[words] for words in texts]]
     lengths = _lengths(text, units)
-    return _standardised(1 - _window_cosines((vectors * lengths[:, None]).astype(np.float32), lengths))
+    vectors *= lengths[:, None].astype(np.float32)
+    return _standardised(1 - _window_cosines(vectors, lengths))
 
 
 def lexical(text: str, units: Sequence[Unit]) -> Numbers:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+
 _BAND = 24
 """Chunks that an exact number of chunks may run ahead of or behind the even pace."""
 
@@ -47,14 +49,24 @@ def best_cuts(programme: Programme, evidence: Sequence[float]) -> list[int]:
     Of equals the one with the longer last chunk is taken, then of the one before, and so on.
     """
     n = len(programme.sizes)
-    best = [0.0] + [-inf] * n
+    sums, most = np.array(_sums(programme.sizes)), max(programme.rooms)
+    extras, rooms, leaves = np.array(programme.extras), np.array(programme.rooms), np.array(programme.leaves)
+    gains = np.array([0.0, *evidence[1:]])
+    best = np.zeros(n + 1)
     back = [0] * (n + 1)
-    sums, most = _sums(programme.sizes), max(programme.rooms)
+    low = 0
     for stop in range(1, n + 1):
-        for start, length in _chunks_up_to(programme, sums, most, stop):
-            gain = best[start] + _chunk_score(programme, evidence, start, stop, length)
-            if gain >= best[stop]:
-                best[stop], back[stop] = gain, start
+        while low < stop - 1 and sums[stop] - sums[low] > most:
+            low += 1
+        # All chunks that end here at once; in text of many tiny units there are hundreds.
+        lengths = sums[stop] - sums[low:stop] + extras[low:stop]
+        off = (lengths - programme.target) / programme.target
+        scores = gains[low:stop] - programme.length_weight * off * off
+        scores -= programme.torn_weight * (leaves[low:stop] < stop)
+        scores += best[low:stop]
+        scores[:-1][lengths[:-1] > rooms[low : stop - 1]] = -inf
+        at = int(scores.argmax())
+        best[stop], back[stop] = scores[at], low + at
     return _path(back, n)
 
 
