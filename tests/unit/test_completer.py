@@ -88,7 +88,9 @@ def test_additions_stand_behind_the_whole_sentence() -> None:
 
 
 def test_what_follows_in_a_clause_is_not_told_without_its_start() -> None:
-    text = "Clause 6. A mill may be sold with all of its stones, sacks and wheels. Notice is given.\n\nClause 6 applies."
+    text = (
+        "Clause 6. A mill may be sold with all of its stones, sacks and wheels. Notice is given.\n\nClause 6 applies."
+    )
     evidence = ["A mill may be sold with all of its stones, sacks and wheels.", "Notice is given."]
     short = made(text, "Clause 6 applies.", "cross_reference", "Clause 6", *evidence, max_growth_chars=40)
     assert short.completed_text is None

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from qchunker.assertions import is_asserted, names_other_document
 from qchunker.numerals import numeral_value
 from qchunker.sentences import sentence_spans
 from qchunker.types import Document, Link, Partition, Span
@@ -51,6 +52,7 @@ _OF_WHAT_IS_BEHIND = re.compile("不受|不妨碍")
 _NOT_APPLICABLE = re.compile("不适用")
 _WINDOW = 400
 _MAX_ITEMS = 200
+_TITLE_CHARS = 120
 
 _NUM = r"[0-9０-９一二三四五六七八九十百零〇两]+"
 _NUMBER = re.compile(
@@ -71,8 +73,6 @@ _OWN_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _SET_APART = re.compile(r"[ \t\u3000]*(?:$|[\n.:：、—–-])|[ \t\u3000]+(?![a-z])")
-# A number behind these belongs to another document: version 2.3, FHS section 4.9, GB/T 3.1.
-_ELSEWHERE = re.compile(r"(?:[Vv]ersion|[Rr]elease|\bv|\b[A-Z]{2,}[\w/-]*),?\s*$")
 
 
 class _Reference(NamedTuple):
@@ -112,16 +112,19 @@ def link_exceptions(partition: Partition) -> Partition:
 
 def _references(document: Document) -> Iterator[_Reference]:
     clauses: _Clauses | None = None
+    own_title = document.text.lstrip()[:_TITLE_CHARS].partition("\n")[0]
     for sentence, limits in _limiting_sentences(document):
-        clauses = clauses or _Clauses(document)
         text = document.text[sentence.start : sentence.end]
+        if not is_asserted(text):
+            continue
+        clauses = clauses or _Clauses(document)
         # The clause's own number is no reference; where it is a heading of its own, the sentence has none.
         own = _own_number(text, 0, len(text)) if _starts_line(document.text, sentence.start) else None
         at = own.end() if own else 0
         matches = [
             match
             for match in _NUMBER.finditer(text, at)
-            if not _is_quantity(text, match) and not _ELSEWHERE.search(text, max(0, match.start() - 24), match.start())
+            if not _is_quantity(text, match) and not names_other_document(text, 0, match.start(), own_title)
         ]
         low, high = _where_the_rule_is(text, at)
         inside = [match for match in matches if low <= match.start() and match.end() <= high]

@@ -121,9 +121,15 @@ def _written(
     for gap in gaps:
         if any(writer.is_said(span, said) for span in gap.evidence):
             continue
-        for evidence in dict.fromkeys((gap.evidence[0], writer.sentence_of(gap.evidence[0]))):
-            piece = writer.write(gap._replace(evidence=(evidence, *gap.evidence[1:])), budget)
-            if piece is not None and is_good([*kept, piece], writer):
+        whole = writer.sentence_of(gap.evidence[0])
+        tried: set[Addition] = set()
+        for evidence, in_brackets in ((gap.evidence[0], True), (whole, True), (whole, False)):
+            told = gap._replace(evidence=(evidence, *gap.evidence[1:]))
+            piece = writer.write(told, budget, in_brackets=in_brackets)
+            if piece is None or piece.addition in tried:
+                continue
+            tried.add(piece.addition)
+            if is_good([*kept, piece], writer):
                 kept.append(piece)
                 budget -= len(piece.addition.text)
                 said += writer.folded(piece.addition.text)
@@ -161,8 +167,8 @@ class _Writer:
         phrase = self.folded(self.text[slice(*span)])
         return (phrase if phrase.isascii() else phrase.strip()) in said
 
-    def write(self, gap: Gap, budget: float) -> _Piece | None:
-        """The addition for a gap, or None if it does not fit."""
+    def write(self, gap: Gap, budget: float, *, in_brackets: bool = True) -> _Piece | None:
+        """The addition for a gap, or None if it does not fit; a short one in brackets where that is allowed."""
         if gap.kind in _ABOVE_ROWS and (place := self._rows_at(gap.surface.start)) is not None:
             return self._above_rows(gap, place, budget)
         first = self._explanation(gap)
@@ -173,7 +179,14 @@ class _Writer:
         word = self.text[slice(*gap.surface)]
         # In Chinese a surface may be a part of a longer word: 产品 of 产品线.
         is_word = gap.kind != "subject_entity" or not self.is_chinese or _STANDS_FOR.fullmatch(word) is not None
-        if gap.kind in _INLINE and short and is_name and is_word and self._kind_at(gap.surface.start) != "code":
+        if (
+            in_brackets
+            and gap.kind in _INLINE
+            and short
+            and is_name
+            and is_word
+            and self._kind_at(gap.surface.start) != "code"
+        ):
             return self._inline(gap, first, budget)
         return self._labelled(gap, budget)
 
@@ -214,7 +227,7 @@ class _Writer:
             return self._piece(text, gap, spans, self.chunk.start, -1)
         text = f"【{label}：{body}】" if self.is_chinese else f" [{label}: {body}]"
         at = self._after_sentence(gap.surface.start)
-        if self._kind_at(gap.surface.start) == "heading" and at < self.chunk.end:
+        if self._kind_at(at - 1) == "heading" and at < self.chunk.end:
             text = "\n" + text.strip()
         if self.text[at - 1 : at] == "\n" or at == self.chunk.start:
             text = text.strip() + "\n"
@@ -309,7 +322,10 @@ class _Writer:
     def _after_sentence(self, place: int) -> int:
         """The end of the sentence around a place, of the whole block where that is a table or code."""
         for block in self.chunk.document.blocks_in(place, place + 1):
-            if block.kind in ("table", "code", "record", "heading"):
+            behind = re.compile(r"[ \t\u3000]*(?=[^\s])").match(self.text, block.end, self.chunk.end)
+            if block.kind == "heading" and behind is not None:
+                place = behind.end()  # an article that starts on the line of its number
+            elif block.kind in ("table", "code", "record", "heading"):
                 return min(block.end, self.chunk.end)
         if self._sentences is None:
             self._sentences = [Span(*span) for span in sentence_spans(self.text, self.chunk.start, self.chunk.end)]

@@ -25,7 +25,9 @@ _PRONOUN = re.compile(
 )
 _HUMAN = frozenset("他们 他們 她们 她們 他 她 两人 兩人 二人".split())
 _MANY = frozenset("他们 他們 她们 她們 它们 它們 两人 兩人 二人 双方 雙方 两者 兩者 二者".split())
-_SEVERAL = re.compile("[们們、和与與及同两兩双雙三四五六七八九十各诸]|多[名人个位]|\\d+[名人家]|等|团|队|組|组|方|众|老人|人员|人員|父母|夫妇|夫妻")
+_SEVERAL = re.compile(
+    "[们們、和与與及同两兩双雙三四五六七八九十各诸]|多[名人个位]|\\d+[名人家]|等|团|队|組|组|方|众|老人|人员|人員|父母|夫妇|夫妻"
+)
 _TELLS_LITTLE = 16  # characters
 _SINCE = re.compile(r"(?P<ever>[从從]此|自此)|此后|此後|此前|随后|隨後|之后|之後|于是|於是|后来|後來")
 _ENDS_NOUN = (

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from qchunker.assertions import names_other_document
 from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
 from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.index.limits import OF_ANOTHER
@@ -39,8 +40,6 @@ _BELOW = re.compile(
     r"algorithms?|procedures?|examples?|rules?) below\b",
     re.IGNORECASE,
 )
-# A number behind these, or before these, belongs to another document.
-_ELSEWHERE = re.compile(r"(?:[Vv]ersion|[Rr]elease|\bv|\b[A-Z]{2,}[\w/-]*|》|法|条例|Act|Code|Regulation),?\s*$")
 # Behind or around these, a pointer invites to read on, and no statement depends on it.
 _INVITES = re.compile(
     r"(?:\b(?:see|see also|refer to|read|listed in|shown in|described in|given in|found in|cf\.)|"
@@ -96,8 +95,9 @@ def _target(index: DocumentIndex, match: re.Match[str]) -> Clause | None:
     line = index.line_start(match.start())
     if not text[line : match.start()].strip("#* \t"):
         return None  # the clause's own number
-    if _ELSEWHERE.search(text, max(0, match.start() - 24), match.start()) or OF_ANOTHER.match(
-        text, match.end(), match.end() + 60
+    sentence = index.sentence_at(match.start())
+    if OF_ANOTHER.match(text, match.end(), match.end() + 60) or names_other_document(
+        text, sentence.start, match.start(), index.title_text
     ):
         return None
     if match["cn"]:

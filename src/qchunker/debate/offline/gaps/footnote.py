@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -33,8 +34,16 @@ def footnotes(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
             continue
         seen.add(match[1])
         note = next((note for note in same if note.start > match.start()), same[-1])
+        if "*" in match[1] and not _belongs(index, match.start(), note):
+            continue
         if note.start >= chunk.end or note.end <= chunk.start:
             yield from gaps(index, chunk, "exception_or_condition", Span(*match.span(1)), [note], REQUIRED)
+
+
+def _belongs(index: DocumentIndex, star: int, note: Span) -> bool:
+    """Whether the note of a star stands behind its table, and before the next one."""
+    following = bisect_right(index.tables, star, key=lambda table: table.start)
+    return star < note.start and (following == len(index.tables) or note.start < index.tables[following].start)
 
 
 def _notes(index: DocumentIndex) -> dict[str, list[Span]]:

@@ -14,6 +14,7 @@ from qchunker.types import Gap, Span
 _MAX_ITEMS = 200
 _LEAD_ZH, _LEAD_EN = 8, 40  # characters of a clause that can lead in by itself
 _ITEM_ZH, _ITEM_EN = 80, 200  # characters of an item of a list; longer ones are sections
+_DIGITS = re.compile(r"\W*(\d{1,3})")
 _STEP = re.compile(r"\s*(?P<digits>\d{1,2})[.)、．]|\s*(?P<numeral>[一二三四五六七八九十]{1,3})、")
 _INLINE_FIRST = re.compile(r"[:：]\s*(?:一、|1[、.．]|[（(][一1][）)])")
 _FIRST_STEP = re.compile(r"0*1[.)、．]|一、")
@@ -68,7 +69,7 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
     while block is not None and passed < _MAX_ITEMS and (block.kind == "list_item" or index.opens_item(block.start)):
         if _indent(index, block.start) < depth and _LEADS_IN.search(index.text[block.start : block.end].rstrip()[-80:]):
             break  # the item that this list is part of
-        if step is not None and len(steps) < 2:
+        if step is not None and len(steps) < 2 and _is_next(index, block.start, step, passed + 1):
             steps.extend(index.sentences_in(block.start, block.end)[:2])
         block = index.block_before(block.start)
         passed += 1
@@ -86,6 +87,12 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
         yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], necessity)
     elif short and passed:
         yield from gaps(index, chunk, "heading_context", surface, above, HELPFUL)
+
+
+def _is_next(index: DocumentIndex, before: int, step: re.Match[str], behind: int) -> bool:
+    """Whether a step counts on from an item that stands so many items before it; clause 6 does not from clause 4."""
+    own, other = _DIGITS.search(step.group()), _DIGITS.match(index.text, before)
+    return own is None or (other is not None and int(own[1]) - int(other[1]) == behind)
 
 
 def _indent(index: DocumentIndex, at: int) -> int:

@@ -156,7 +156,11 @@ def _parties(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
     named = roles(text[chunk.start : chunk.end])
     for role in ROLES:
         at = text.find(role, *chunk)
-        longer = text[at - 1 : at] == "被" or text[at - 2 : at] == "原、" or text[at + len(role) : at + len(role) + 1] == "人"
+        longer = (
+            text[at - 1 : at] == "被"
+            or text[at - 2 : at] == "原、"
+            or text[at + len(role) : at + len(role) + 1] == "人"
+        )
         if at < 0 or (longer and not role.startswith("被上")):
             continue
         parties = index.roles.get(role, ())

@@ -24,6 +24,8 @@ _UNIT_SENTENCE = re.compile(
     r"\b(?:[Vv]alues|[Aa]mounts|[Dd]imensions|[Ff]igures) (?:are )?in [^.;\n]{1,30}"
 )
 
+_EXCEPT = re.compile(r"\b(?:except|exceptions?|other than|unless|but not)\b|除.{1,12}外|不含", re.IGNORECASE)
+
 
 def table_headers(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
     """The header of a table whose rows the chunk has."""
@@ -42,13 +44,24 @@ def units(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         row = next((r for r in rows if any(is_number(cell) for cell in cells(index.text[r.start : r.end])[1:])), None)
         if row is None or _UNIT.search(index.text, *chunk):
             continue
-        lead = table.lead.start, table.header.end
-        found = [
-            Span(*match.span()) for pattern in (_UNIT, _UNIT_SENTENCE) for match in pattern.finditer(index.text, *lead)
-        ]
-        found.sort()
+        found = sorted(
+            Span(*match.span())
+            for pattern in (_UNIT, _UNIT_SENTENCE)
+            for match in pattern.finditer(index.text, table.lead.start, table.header.end)
+            if _is_of_table(index, table, match)
+        )
         surface = _values(index, row)
         yield from gaps(index, chunk, "unit_or_scope", surface, found[::-1], REQUIRED)
+
+
+def _is_of_table(index: DocumentIndex, table: TableRun, unit: re.Match[str]) -> bool:
+    """Whether a unit above the rows is that of all of them: not of one column, of another section or with exceptions."""
+    text = index.text
+    if unit.start() >= table.header.start and len(cells(text[table.header.start : table.header.end])) > 1:
+        return unit.start() < table.header.start + len(text[slice(*table.header)].partition("|")[0])
+    if index.section_at(unit.start()) != index.section_at(table.start):
+        return False
+    return _EXCEPT.search(text, index.sentence_at(unit.start()).start, min(unit.end() + 80, table.start)) is None
 
 
 def _cut_rows(index: DocumentIndex, chunk: Span) -> Iterator[tuple[TableRun, Span]]:

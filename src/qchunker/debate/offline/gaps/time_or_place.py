@@ -25,6 +25,10 @@ _EN_AS_OF = re.compile(
     r"\b(?:at|as of|as at|for the years? ended|for the (?:fiscal )?year)\s+(?:[a-z]+ \d{1,2},? )?(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
+_NOT_HAPPENED = re.compile(
+    r"\b(?:not|never|will|would|plan(?:s|ned)?|expect(?:s|ed)?|intend(?:s|ed)?|scheduled)\b|预计|預計|计划|計劃|拟于|有望|不是|没有|沒有|未能"
+)
+_CONTRASTS = re.compile(r"\b(?:unlike|prior|previous|earlier|compared|contrary)\b", re.IGNORECASE)
 _OPENING_CHARS = 200
 _DATES_BACK = 8
 _NEAR_ZH, _NEAR_EN = 150, 600  # a date farther back is one of another event
@@ -52,9 +56,17 @@ def _relative(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         dates = [
             _year_of(text, s)
             for s in index.years_before(chunk.start, 1)
-            if s.start >= near and index.section_at(s.start) == section
+            if s.start >= near and index.section_at(s.start) == section and _is_told(index, s)
         ]
         yield from gaps(index, chunk, "time_or_place", Span(*relative.span()), dates, REQUIRED)
+
+
+def _is_told(index: DocumentIndex, date: Span) -> bool:
+    """Whether the sentence of a date has no other year, and does not deny or plan what it dates."""
+    sentence = index.sentence_at(date.start)
+    years = {index.text[slice(*_year_of(index.text, s))] for s in index.years_before(sentence.end, _DATES_BACK)
+             if s.start >= sentence.start}  # fmt: skip
+    return len(years) == 1 and _NOT_HAPPENED.search(index.text, *sentence) is None
 
 
 def _year_of(text: str, date: Span) -> Span:
@@ -116,5 +128,9 @@ def _tables(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
         numbers = [cell for row in rows for cell in cells(index.text[row.start : row.end])[1:] if is_number(cell)]
         if len(numbers) < 2 or _EN_AS_OF.search(index.text, *chunk):
             continue
-        dates = [Span(*match.span()) for match in _EN_AS_OF.finditer(index.text, *table.lead)]
+        dates = [
+            Span(*match.span())
+            for match in _EN_AS_OF.finditer(index.text, *table.lead)
+            if not _CONTRASTS.search(index.text, index.sentence_at(match.start()).start, match.start())
+        ]
         yield from gaps(index, chunk, "time_or_place", rows[-1], dates[::-1], REQUIRED)

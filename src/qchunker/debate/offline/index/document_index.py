@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
 
+from qchunker.assertions import is_definition_in_force
 from qchunker.debate.offline.index import defined_terms_en, defined_terms_zh
 from qchunker.debate.offline.index.dates import dated
 from qchunker.debate.offline.index.defined_terms import DefinedTerm, Occurrence, TermLookup, merged
@@ -29,6 +30,8 @@ _HEADING_NUMBER = re.compile(
     r"[A-Z]?\.?\d{1,3}(?:\.\d{1,3}){0,5}[.、)]?\s+|(?:[A-Z]|[IVX]{1,5})(?:\.\d{1,3}){0,4}\.\s+)?"
 )
 _TITLE_CHARS = 60
+_FRAME_CHARS = 150
+_QUOTES = '"“*_「'
 _TAIL_ZH, _TAIL_EN = 80, 200
 T = TypeVar("T")
 _OPENS_ITEM = re.compile(
@@ -122,7 +125,18 @@ class DocumentIndex:
     def terms(self) -> list[DefinedTerm]:
         titles = [(heading.title, heading.body) for heading in self.headings]
         language = defined_terms_zh if self.chinese else defined_terms_en
-        return merged(language.terms(self.prose, self.sentences, titles))
+        found = list(language.terms(self.prose, self.sentences, titles))
+        # A name that is defined with a restriction somewhere has no meaning that holds everywhere.
+        void = {term.name for term in found if term.origin == "definition" and not self._in_force(term)}
+        return merged(term for term in found if term.name not in void or term.origin != "definition")
+
+    def _in_force(self, term: DefinedTerm) -> bool:
+        start, end = term.evidence[0]
+        if not (self.chinese or self.text[start] in _QUOTES):
+            return True  # the whole sentence is told
+        sentence = self.sentence_at(start)
+        low, high = max(sentence.start, start - _FRAME_CHARS), min(max(sentence.end, end), start + 2 * _FRAME_CHARS)
+        return is_definition_in_force(self.text[low:high], start - low)
 
     @cached_property
     def lookup(self) -> TermLookup:
@@ -142,6 +156,11 @@ class DocumentIndex:
         """The last dates with a year before a position, the nearest first."""
         index = bisect_left(self.years, at, key=lambda span: span.start)
         return self.years[max(0, index - count) : index][::-1]
+
+    @cached_property
+    def title_text(self) -> str:
+        """The title, empty where there is none."""
+        return "" if self.title is None else self.text[slice(*self.title)]
 
     @cached_property
     def quoted_titles(self) -> list[Span]:

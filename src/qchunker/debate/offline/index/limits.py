@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from qchunker.assertions import is_asserted, names_other_document
 from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.index.numbered_clauses import Clause, is_value, unit_key
 from qchunker.debate.offline.index.table_runs import cells, is_number
@@ -86,7 +87,7 @@ def _referring(index: DocumentIndex) -> Iterator[Limit]:
     reach = _CUE_CHARS_ZH if index.chinese else _CUE_CHARS_EN
     for sentence in index.sentences:
         cue = _CUE.search(text, sentence.start, min(sentence.end, sentence.start + 600))
-        if cue is None or index.in_code(sentence.start):
+        if cue is None or index.in_code(sentence.start) or not is_asserted(text[slice(*sentence)]):
             continue
         line = index.line_start(sentence.start)
         at = sentence.start
@@ -125,6 +126,8 @@ def _rule(index: DocumentIndex, match: re.Match[str], sentence: Span) -> Span | 
     if (match["dotted"] and is_value(index.text, *match.span())) or OF_ANOTHER.match(
         index.text, match.end(), match.end() + 60
     ):
+        return None
+    if names_other_document(index.text, sentence.start, match.start(), index.title_text):
         return None
     if match["relative"]:
         count = {"两": 2, "兩": 2, "二": 2, "三": 3}.get(match["count"] or "", 1)

@@ -32,6 +32,7 @@ _KINDS = {"fig.": "figure", "fig": "figure", "figures": "figure", "tables": "tab
 
 
 _ENDS_PARAGRAPH = ("。", "；", "：")
+_NUMBER_CHARS = 12
 _CLAUSE_TITLE = re.compile(r"第[^ ]{1,6}[条條] ?\S{0,20}")
 _OPENS_WORDS = re.compile(r"[\s.:：、*_)—–-]*(?:[^\sa-z]|$)")
 
@@ -118,12 +119,14 @@ def _clauses(text: str, blocks: list[Block]) -> Iterator[Clause]:
     capitals = re.search(r"[A-Z]", text[:2_000]) is not None
     for block in blocks:
         at = block.start
+        is_heading = block.kind == "heading"
+        runs_on = text[max(0, at - _NUMBER_CHARS) : at].rpartition("\n")[2].strip()  # behind 第四条 on its line
         for line in text[block.start : block.end].splitlines(keepends=True) if block.kind != "table" else ():
-            own = _OWN.match(text, at, min(block.end, at + 48))
-            if own is not None and own.end() < block.end and _begins(
-                text, at, own, capitals, first=at == block.start, is_heading=block.kind == "heading"
-            ):
-                found.append((own_key(own), at, own.end(), block.kind == "heading"))
+            first = at == block.start
+            own = None if first and runs_on else _OWN.match(text, at, min(block.end, at + 48))
+            has_words = own is not None and (own.end() < block.end or is_heading)
+            if own and has_words and _begins(text, at, own, capitals, first=first, is_heading=is_heading):
+                found.append((own_key(own), at, own.end(), is_heading))
             at += len(line)
     for index, (key, start, body, is_heading) in enumerate(found):
         end = found[index + 1][1] if index + 1 < len(found) else len(text)

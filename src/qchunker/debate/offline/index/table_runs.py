@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from qchunker.types import Document, Span
 
-_ROW = re.compile(r"^[^\n|]*\|[^\n]*$", re.MULTILINE)
+_ROW = re.compile(r"^(?:[^\n|]*\||[ ]*[^\s|][^\n|\t]*\t)[^\n]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:+=-]*$")
 _LEAD_CHARS = 300
 _NUMERIC = re.compile(r"\$?\s*\(?[-+]?[\d.,]+\s*[%)]?\)?|[-—–]+")
@@ -61,7 +61,8 @@ def table_runs(document: Document) -> list[TableRun]:
 
 def cells(row: str) -> list[str]:
     """The cells of a row, without the separators at its ends."""
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+    separator = "|" if "|" in row else "\t"
+    return [cell.strip() for cell in row.strip().strip("|").split(separator)]
 
 
 def is_number(cell: str) -> bool:
