@@ -118,7 +118,7 @@ def _target(index: DocumentIndex, match: re.Match[str]) -> Clause | None:
 
 
 def _part(index: DocumentIndex, match: re.Match[str]) -> int | None:
-    """The number of the paragraph that a pointer means: 第三条第二款, the third paragraph of section 11; 0 for an item."""
+    """The number of the paragraph that a pointer means: 第三条第二款, the third paragraph of section 11; 0: an item."""
     behind = _PARAGRAPH_ZH.match(index.text, match.end())
     if behind:
         return numeral_value(behind[1]) if behind[2] == "款" else 0

@@ -55,7 +55,7 @@ def units(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
 
 
 def _is_of_table(index: DocumentIndex, table: TableRun, unit: re.Match[str]) -> bool:
-    """Whether a unit above the rows is that of all of them: not of one column, of another section or with exceptions."""
+    """Whether a unit above the rows is that of all: not of one column, of another section, or with exceptions."""
     text = index.text
     if unit.start() >= table.header.start and len(cells(text[table.header.start : table.header.end])) > 1:
         return unit.start() < table.header.start + len(text[slice(*table.header)].partition("|")[0])

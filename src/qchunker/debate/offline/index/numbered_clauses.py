@@ -18,7 +18,8 @@ _OWN = re.compile(
     rf"[ \t]*(?:#{{1,6}}\s*)?[*_]{{0,2}}(?:第\s*(?P<cn>{_NUM})\s*(?P<unit>条|條|章|节|節|部分)|"
     r"(?P<word>Clause|Section|Article|Rule|Part|Schedule|Note|§)\s*(?P<en>[0-9]{1,3}(?:\.[0-9]{1,3}){0,4})|"
     r"(?P<dotted>(?:[A-Z]\.)?[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=\s|[\u3400-\u9fff])|"
-    r"(?P<single>[0-9]{1,3})(?:[.、．)](?=\s|[\u3400-\u9fff])|(?P<bare>[ \t])(?=\S))|(?P<numeral>[一二三四五六七八九十]{1,3})、)",
+    r"(?P<single>[0-9]{1,3})(?:[.、．)](?=\s|[\u3400-\u9fff])|(?P<bare>[ \t])(?=\S))|"
+    r"(?P<numeral>[一二三四五六七八九十]{1,3})、)",
     re.IGNORECASE,
 )
 _CAPTION = re.compile(
