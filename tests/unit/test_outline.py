@@ -303,6 +303,19 @@ class TestPlainText:
         assert languages[0] == "en"
         assert languages[-1] == "zh"
 
+    def test_rows_of_codes_in_a_chinese_document_are_asked_about_in_chinese(self) -> None:
+        rows = "".join(f"| {number} | P-{100 + number} | {3 * number} |\n" for number in range(1, 25))
+        text = f"# 报告\n\n## 试验\n\n表1 进口压力\n\n| 序号 | 泵号 | 进口 |\n|---|---|---|\n{rows}"
+        document = qchunker.from_text(text, "x.md")
+        sizes = qchunker.ChunkingConfig(target_chars=80, max_chars=120)
+        questions = [piece.question for piece in qchunker.chunk(document, config=sizes).chunks]
+        assert questions[1] == "从P-102到P-103，进口分别是什么？"
+        assert all(language_of(question or "") == "zh" for question in questions)
+
+    def test_a_condition_is_not_cut_inside_of_brackets(self) -> None:
+        questions = asked("# Terms\n\nIf a condition is imposed on you (by court order, or otherwise), you must not sell it.\n")
+        assert all(question.count("(") == question.count(")") for question in questions)
+
     def test_regions_are_of_the_size_of_chunks(self) -> None:
         for text, most in ((PLAIN, 1000), (PLAIN_ZH, 400)):
             assert all(one.end - one.start <= most for one in outline(parsed(text, "x.txt")).questions)

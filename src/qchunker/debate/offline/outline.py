@@ -107,7 +107,7 @@ def _first_new(candidates: Iterator[Asked], used: set[str]) -> Asked:
 
 def _inside(asker: Asker, stretch: Span, section: Section, used: set[str]) -> Iterator[Question]:
     """Questions that single statements and tables of a stretch answer."""
-    language = language_of(asker.text[stretch.start : stretch.end])
+    language = asker.language_in(stretch.start, stretch.end)
     for find, limit in ((statements.definition, _STATEMENTS), (statements.condition, 1), (statements.rule, 1)):
         for found in asker.statements(find, stretch, language)[:limit]:
             text = asker.statement_text(found, section, language)

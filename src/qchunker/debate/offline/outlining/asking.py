@@ -57,6 +57,9 @@ _IDENTIFIER = re.compile(
 )
 
 
+_ENGLISH_PROSE = re.compile(r"\b(?:the|is|are|was|were|of|and|to|for|with|that)\b", re.IGNORECASE)
+
+
 class Asked(NamedTuple):
     """A question and the words it is made from."""
 
@@ -88,11 +91,9 @@ class Asker:
     def candidates(self, start: int, end: int) -> Iterator[Asked]:
         """Questions that ``text[start:end]`` answers, the best first; at least one."""
         end = min(end, start + _STRETCH)
-        language = language_of(self._words(start, end))
+        language = self.language_in(start, end)
         heads = self._heads(start, end)
         section = heads[0] if heads else self.sections.at(start)
-        if language == "en" and self._language != "en" and has_chinese(self.text[start:end]):
-            language = self._language  # a table of foreign names in a Chinese document
         if len(heads) == 1:
             yield from self._kept(section, language)
         if len(heads) < 2:
@@ -104,6 +105,16 @@ class Asker:
         else:
             yield from self._by_statement(Span(start, end), section, language)
         yield from self._by_terms(Span(start, end), section, language)
+
+    def language_in(self, start: int, end: int) -> str:
+        """The language to ask in about ``text[start:end]``."""
+        words = self._words(start, end)
+        language = language_of(words)
+        if language == "en" and self._language != "en":
+            # Codes and foreign names, as in the rows of a table, do not make a Chinese document English.
+            is_prose = _ENGLISH_PROSE.search(words) and not has_chinese(words)
+            return language if is_prose else self._language
+        return language
 
     def statements(
         self, find: Callable[[str, Span, str], Statement | None], stretch: Span, language: str

@@ -144,6 +144,8 @@ def condition(text: str, sentence: Span, language: str) -> Statement | None:
     if not (_DEMANDS_EN.match(text, found.end(), end) if english else _DEMANDS_ZH.search(text, found.end(), end)):
         return None
     words = phrase(found["clause"])
+    if words.count("(") != words.count(")") or words.count("（") != words.count("）"):
+        return None  # a comma inside of brackets is no end
     if english:
         if _NOT_SUBJECTS.match(words):
             return None

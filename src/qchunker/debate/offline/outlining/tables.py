@@ -15,6 +15,7 @@ _WIDE = re.compile(r"\t|\s{3,}")
 _CELL = 30
 _LINE = 2000
 _MAX_COLUMNS = 4
+_FIRST_CELLS = 2
 _INDEX = re.compile(r"(?:序号|序號|编号|編號|no\.?|nr\.?|#|id|备注|備註|remarks?|notes?)\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d.,\s%-]*\Z")
 
@@ -64,14 +65,19 @@ def header_question(text: str, header: Span, heading: str, language: str) -> Tab
 def rows_question(text: str, header: Span, lines: Sequence[Span], language: str) -> TableQuestion | None:
     """What some rows of a table tell, named by their first cells."""
     line_end = text.find("\n", header.start, header.end)
-    names = [name for name in cells(text[header.start : header.end if line_end < 0 else line_end]) if _is_name(name)]
+    names = cells(text[header.start : header.end if line_end < 0 else line_end])
     lines = [line for line in lines if line.start >= header.end]
-    if len(names) < 2 or not lines:
+    if sum(map(_is_name, names)) < 2 or not lines:
         return None
-    found = [cell for line in (lines[0], lines[-1]) if (cell := _first_cell(text[line.start : line.end]))]
-    if len(found) < 2:
+    rows = [cells(text[line.start : line.end]) for line in (lines[0], lines[-1])]
+    # Rows that bear a mere number are named by what stands behind it.
+    place = next((at for at in range(_FIRST_CELLS) if all(_names_row(row[at : at + 1]) for row in rows)), None)
+    if place is None:
         return None
-    columns = listing(names[1 : _MAX_COLUMNS + 1], language)
+    others = [name for at, name in enumerate(names) if at > place and _is_name(name)]
+    if not others:
+        return None
+    columns, found = listing(others[:_MAX_COLUMNS], language), [row[place] for row in rows]
     evidence = Span(lines[0].start, lines[-1].end)
     if len(set(found)) == 1:
         return TableQuestion(render(language, "row", columns, found[0]), evidence)
@@ -91,10 +97,9 @@ def lines_of(text: str, span: Span) -> list[Span]:
     return lines
 
 
-def _first_cell(line: str) -> str:
-    """What names a row; nothing where that is a mere number."""
-    cell = next(iter(cells(line)), "")
-    return cell if _is_name(cell) or 4 <= len(cell) <= _CELL else ""
+def _names_row(cell: Sequence[str]) -> bool:
+    """Whether a cell names its row; a mere number does only where it is long, such as a date."""
+    return bool(cell) and (_is_name(cell[0]) or 4 <= len(cell[0]) <= _CELL)
 
 
 def _is_name(cell: str) -> bool:
