@@ -138,15 +138,15 @@ class CompletionConfig:
     Args:
         kinds: of gaps that are filled.
         embedded_kinds: of gaps whose filling is in the embedded text too, besides the completed text.
-        embeds_statements: whether definitions, antecedents and clauses referred to are embedded as whole sentences too;
-            in brackets they always are. Measured: they answer questions that another chunk answers better.
+        embeds_long: whether long definitions, antecedents and clauses referred to are embedded too. Measured: they
+            answer questions that another chunk answers better.
         max_growth_ratio: added characters at most, as a share of the chunk ...
         max_growth_chars: ... or in characters, whichever is more.
     """
 
     kinds: tuple[str, ...] = GAP_KINDS
     embedded_kinds: tuple[str, ...] = GAP_KINDS
-    embeds_statements: bool = False
+    embeds_long: bool = False
     max_growth_ratio: float = 0.35
     max_growth_chars: int = 200
 

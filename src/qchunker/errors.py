@@ -171,9 +171,8 @@ class StoreMismatchError(StoreError):
     """
 
     def __init__(self, store: str, field: str, found: object, expected: object) -> None:
-        super().__init__(
-            store, f"its {field} is {found!r}, not {expected!r}", hint="open it with what it was made with, or rebuild it"
-        )
+        reason = f"its {field} is {found!r}, not {expected!r}"
+        super().__init__(store, reason, hint="open it with what it was made with, or delete it and index again")
         self.field, self.found, self.expected = field, found, expected
 
 

@@ -132,4 +132,6 @@ def _row_problem(row: Any) -> str:
     for field, kinds in (("doc_id", (str, int)), ("text", (str,))):
         if not isinstance(row.get(field), kinds) or isinstance(row[field], bool):
             return f"{field!r} is missing or not {' or '.join(kind.__name__ for kind in kinds)}"
+    if "chunk_id" in row and "start" in row:
+        return "this is a chunk, not a document; qchunker review and qchunker complete read chunks"
     return "" if row["text"].strip() else "'text' is empty"

@@ -55,6 +55,8 @@ def parse(source: str | Path | Source, *, media_type: str | None = None, selecto
         ParseError: if the file is missing, empty, broken, encrypted, or has no text.
         UnsupportedFormatError: if no parser reads the format.
     """
+    if not isinstance(source, Source | str | Path):
+        raise InputError(f"{source!r} is neither a path nor a Source")
     if not isinstance(source, Source):
         source = _read(Path(source).as_posix(), Path(source))
     return parse_source(source, media_type=media_type, selector=selector)

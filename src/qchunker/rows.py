@@ -153,6 +153,9 @@ def _checked(row: Any, needed: Sequence[str], where: str) -> Row:
     missing = [field for field in needed if field not in row]
     if missing:
         raise InputError(f"{where}: the row lacks {', '.join(missing)}")
+    for name in {"start", "end"}.intersection(needed):
+        if type(row[name]) is not int:
+            raise InputError(f"{where}: {name} is {row[name]!r}, not a whole number")
     return row
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import qchunker
+
 RULES_EN = "# Term\n\n8.3 Either party may end this agreement.\n\n## Pumps\n\nOil them weekly. Check the valve.\n"
 RULES_ZH = "第一章 总则\n\n第一条 为了加强管理，制定本办法。\n\n第二章 储存\n\n仓库应当干燥，并由专人每日巡查一次。\n"
 
@@ -203,3 +205,33 @@ def test_output_to_a_closed_pipe_is_no_error(folder: Path) -> None:
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False)
     os.close(write)
     assert b"Traceback" not in done.stderr
+
+
+def test_a_run_in_which_everything_fails_leaves_the_older_output(tmp_path: Path) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 no")
+    (tmp_path / "keep.jsonl").write_text("older\n", encoding="utf-8")
+    done = run("chunk", "broken.pdf", "-o", "keep.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"1 failed" in done.stderr
+    assert (tmp_path / "keep.jsonl").read_text(encoding="utf-8") == "older\n"
+
+
+def test_chunks_are_not_taken_for_documents(folder: Path, tmp_path: Path) -> None:
+    assert run("chunk", folder, "-o", tmp_path / "c.jsonl").returncode == 0
+    done = run("chunk", tmp_path / "c.jsonl", "-o", tmp_path / "d.jsonl")
+    assert done.returncode == 1
+    assert b"this is a chunk, not a document" in done.stderr
+
+
+def test_what_is_no_text_is_refused_in_words() -> None:
+    with pytest.raises(qchunker.errors.InputError, match="not a string"):
+        qchunker.from_text(b"text", "x.txt")  # type: ignore[arg-type]
+    with pytest.raises(qchunker.errors.InputError, match="neither a path nor a Source"):
+        qchunker.parse(None)  # type: ignore[arg-type]
+
+
+def test_a_span_that_is_no_number_is_refused_by_every_command(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"doc_id": "a", "start": true, "end": 2, "text": "ab"}\n', encoding="utf-8")
+    for command in ("view", "review", "complete"):
+        done = run(command, "c.jsonl", cwd=tmp_path)
+        assert (done.returncode, b"not a whole number" in done.stderr) == (2, True), command

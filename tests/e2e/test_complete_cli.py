@@ -143,3 +143,12 @@ def test_odd_blocks_do_not_stop_a_run(folder: Path, blocks: Any) -> None:
     done = run(folder, "complete", "c.jsonl", "--documents", "d.jsonl", "-o", "out.jsonl", "--max-chars", "120")
     assert done.returncode == 0, done.stderr
     assert len(read(folder / "out.jsonl")) == 4
+
+
+def test_what_was_added_is_not_lacking_any_more(folder: Path) -> None:
+    assert run(folder, "complete", "c.jsonl", "--documents", "d.jsonl", "-o", "out.jsonl").returncode == 0
+    before = run(folder, "review", "c.jsonl", "--documents", "d.jsonl").stdout
+    after = run(folder, "review", "out.jsonl", "--documents", "d.jsonl", "-o", "r.jsonl")
+    assert before.startswith("4 of 4 chunks need completion; what they lack:")
+    assert after.stderr.startswith("0 of 4 chunks need completion\n")
+    assert not any(row["needs_completion"] for row in read(folder / "r.jsonl"))

@@ -61,14 +61,16 @@ def test_evidence_is_woven_in_where_it_is_needed(
     assert piece.text == chunk
 
 
-def test_lists_of_grounds_are_added_whole_or_not_at_all() -> None:
+def test_a_list_of_grounds_that_does_not_fit_is_marked_as_a_part() -> None:
     grounds = "第九条 下列情形不适用第八条：\n\n（一）易损件；\n\n（二）自行改装，并且没有事先取得供方的书面同意的。"
     text, chunk = f"第八条 质保期为两年。\n\n{grounds}", "第八条 质保期为两年。"
     evidence = ["下列情形不适用第八条：", "（一）易损件；", "（二）自行改装，并且没有事先取得供方的书面同意的。"]
     whole = made(text, chunk, "exception_or_condition", "质保期", *evidence).completed_text
     assert whole is not None
     assert "（二）" in whole
-    assert made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=30).completed_text is None
+    part = made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=34).completed_text
+    assert part == f"{chunk}【说明（节选）：第九条 下列情形不适用第八条】"
+    assert made(text, chunk, "exception_or_condition", "质保期", *evidence, max_growth_chars=9).completed_text is None
 
 
 def test_a_list_of_grounds_in_one_sentence_is_not_cut() -> None:
@@ -78,7 +80,7 @@ def test_a_list_of_grounds_in_one_sentence_is_not_cut() -> None:
     assert piece.completed_text == f"{rule} [Note: {limit.rstrip('.')}]"
     tight = {"max_growth_chars": 90, "max_growth_ratio": 0.1}
     short = made(f"{rule}\n\n{limit}", rule, "exception_or_condition", "defects", limit.split("; ")[0] + ";", **tight)
-    assert short.completed_text is None
+    assert short.completed_text == f"{rule} [Note (in part): {limit.split('; ')[0]}]"
 
 
 def test_additions_stand_behind_the_whole_sentence() -> None:

@@ -139,9 +139,9 @@ def chunk(
     """Chunk files, folders, patterns, or - for standard input."""
     named = [path for path in (output, documents, explain) if path not in (None, "-")]
     if len({os.path.realpath(str(path)) for path in named}) < len(named):
-        raise ConfigError("documents", "two outputs are the same file")
+        raise ConfigError("output", "two outputs are the same file")
     if [output or "-", documents, explain].count("-") > 1:
-        raise ConfigError("documents", "two outputs go to standard output")
+        raise ConfigError("output", "two outputs go to standard output")
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
     _check_options(method, settings)
@@ -168,6 +168,8 @@ def chunk(
                 write_cuts(boundary_rows(partition, explain_cuts(partition, config, how, models)))
             n_chunks += len(partition.chunks)
             n_completed += sum(bool(chunk.added) for chunk in partition.chunks)
+        if len(failures) == len(inputs):
+            finish(len(inputs), failures)  # an older output stays
     if output not in (None, "-"):
         errors.print(
             f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"

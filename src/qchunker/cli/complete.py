@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 from rich.console import Console
@@ -16,7 +16,7 @@ from qchunker.partitions import documents_of, partitions_of, structured
 from qchunker.pipeline import complete as complete_partition
 from qchunker.pipeline import review as review_partition
 from qchunker.rows import Row, chunk_rows, open_rows, read_rows, review_rows, texts_of_chunks
-from qchunker.types import Document, Span
+from qchunker.types import Document, Review, Span
 
 
 @click.command()
@@ -24,19 +24,24 @@ from qchunker.types import Document, Span
 @click.option("--documents", metavar="FILE.jsonl", help="Texts that the spans point into.")
 @click.option("-o", "--output", metavar="FILE.jsonl", help="Write a row per chunk; without it, print a summary.")
 def review(chunks: str, documents: str | None, output: str | None) -> None:
-    """Find what chunks need and lack: definitions, antecedents, headers, exceptions ..."""
+    """Find what chunks need and lack: definitions, antecedents, headers, exceptions ...
+
+    What completion has added to a chunk, it does not lack any more.
+    """
     refuse_overwriting(output, chunks, documents)
     kinds: Counter[str] = Counter()
     n_chunks = n_lacking = 0
     with maybe_rows(output, "reviews") as write:
         for document, rows in _documents(chunks, documents):
-            found = review_rows(document, review_partition(document, _spans(rows)))
+            reviews = review_partition(document, _spans(rows))
+            found = review_rows(document, [_without_added(*pair) for pair in zip(reviews, rows, strict=True)])
             write(found)
             n_chunks += len(found)
             n_lacking += sum(row["needs_completion"] for row in found)
             kinds.update(gap["kind"] for row in found for gap in row["missing"] if gap["necessity"] == "required")
     console = errors if output else Console(highlight=False)
-    console.print(f"{n_lacking} of {count(n_chunks, 'chunk')} need completion; what they lack:")
+    what = "; what they lack:" if kinds else ""
+    console.print(f"{n_lacking} of {count(n_chunks, 'chunk')} need completion{what}")
     for kind, number in kinds.most_common():
         console.print(f"  {number:>6,}  {kind.replace('_', ' ')}")
 
@@ -58,6 +63,17 @@ def complete(chunks: str, documents: str | None, output: str | None, max_chars: 
             n_completed += sum(bool(chunk.added) for chunk in partition.chunks)
     if output not in (None, "-"):
         errors.print(f"{n_completed} of {count(n_chunks, 'chunk')} completed in {shown(str(output))}", soft_wrap=True)
+
+
+def _without_added(review: Review, row: Row) -> Review:
+    """The gaps of a chunk that the row's own additions do not fill."""
+    filled = {tuple(span) for one in row.get("added") or () for span in one["evidence"]}
+    kept = tuple(gap for gap in review.missing if not any(_meets(span, filled) for span in gap.evidence))
+    return Review(review.start, review.end, kept)
+
+
+def _meets(span: Span, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start < span.end and span.start < end for start, end in spans)
 
 
 def _merged(row: Row, made: Row) -> Row:

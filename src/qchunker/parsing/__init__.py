@@ -121,6 +121,8 @@ def parse_string(text: str, name: str, doc_id: str = "") -> Document:
         ParseError: if the text is blank, or broken for its format.
         UnsupportedFormatError: if the name belongs to a binary format.
     """
+    if not isinstance(text, str):
+        raise ParseError(name, f"the text is {type(text).__name__}, not a string", hint="parse bytes as a Source")
     text, notes = clean_text(text)
     if not text.strip():
         raise ParseError(name, "the text is empty", hint="there is nothing to chunk; remove it from the input")

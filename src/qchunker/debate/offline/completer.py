@@ -37,9 +37,9 @@ _LABELS = {
 }
 _INLINE = frozenset({"subject_entity", "coreference", "abbreviation", "time_or_place", "definition"})
 _STATEMENTS = frozenset({"definition", "coreference", "cross_reference"})
-"""Whole sentences of these say what another chunk says: embedded, they would answer its questions from here."""
+_MAX_EMBEDDED = {"en": 120, "zh": 48}
+"""Longer ones of these say what another chunk says: embedded, they would answer its questions from here."""
 
-_INLINE_RANK = 1  # among additions at one place
 _ABOVE_ROWS = frozenset({"table_header", "unit_or_scope"})
 _STANDS_FOR = re.compile(
     r"[本该]?公司|上市公司|[甲乙丙丁]方|原告|被告|第三人|上诉人|被上诉人|我们|本[\u4e00-\u9fff]{1,2}"
@@ -74,6 +74,7 @@ _SPACE = re.compile(r"\s+")
 _WRAPPED = re.compile(r"(?<=[\u3000-\uffef])[^\S\n]*\n\s*(?=[\u3000-\uffef])")  # lines of Chinese join without a space
 _ENDS = ".。;；,，:：!！?？、"
 _SEMICOLONS = (";", "；")
+_IN_PART = (" (in part)", "（节选）", "（節選）")  # of the words behind the label
 _HAN = re.compile("[\u3400-\u9fff]")
 _LANGUAGE_CHARS = 4000
 _WORDS = re.compile(r"[^\W_]+")
@@ -196,31 +197,15 @@ class _Writer:
         if len(text) > budget or at in self._taken or not first_letter(phrase):
             return None
         self._taken.add(at)
-        return self._piece(text, gap, gap.evidence[:1], at, _INLINE_RANK)
+        return self._piece(text, gap, gap.evidence[:1], at, 1)
 
     def _labelled(self, gap: Gap, budget: float) -> _Piece | None:
-        label = _LABELS[gap.kind][0 if not self.is_chinese else 2 if self.is_traditional else 1]
-        spans: list[Span] = []
-        phrases: list[str] = []
-        size = len(label) + 5
-        many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
-        for said in gap.evidence[:1] if many == 1 else gap.evidence:
-            span = said if many == 1 else self._to_full_stop(said)
-            phrase = self._phrase(span)
-            if gap.kind == "cross_reference" and size + len(phrase) > budget:
-                span, phrase = said, self._phrase(said)
-            if any(phrase in other or other in phrase for other in phrases):
-                continue
-            if size + len(phrase) > budget or len(phrases) == many:
-                if gap.kind == "exception_or_condition":
-                    return None  # one of two grounds would look like the only one
-                break  # the best comes first, and what follows says little without it
-            spans.append(span)
-            phrases.append(phrase)
-            size += len(phrase) + 2
-        if not phrases:
+        variant = 0 if not self.is_chinese else 2 if self.is_traditional else 1
+        label = _LABELS[gap.kind][variant]
+        spans, is_part = self._told(gap, budget - len(label) - 5)
+        if not spans:
             return None
-        spans.sort()
+        label += _IN_PART[variant] if is_part else ""
         body = ("；" if self.is_chinese else "; ").join(map(self._phrase, spans))
         if gap.kind in _IN_FRONT:
             text = f"【{label}：{body}】\n" if self.is_chinese else f"[{label}: {body}]\n"
@@ -233,6 +218,29 @@ class _Writer:
             text = text.strip() + "\n"
         return self._piece(text, gap, spans, at, 2)
 
+    def _told(self, gap: Gap, room: float) -> tuple[list[Span], bool]:
+        """The evidence that fits, in order, and whether it is only a part of a list of grounds."""
+        many = _MOST_PARTS if gap.kind in ("exception_or_condition", "cross_reference") else 1
+        spans: list[Span] = []
+        phrases: list[str] = []
+        size = 0
+        for said in gap.evidence[:1] if many == 1 else gap.evidence:
+            span = said if many == 1 else self._to_full_stop(said)
+            phrase = self._phrase(span)
+            if gap.kind == "cross_reference" and size + len(phrase) > room:
+                span, phrase = said, self._phrase(said)
+            if any(phrase in other or other in phrase for other in phrases):
+                continue
+            if size + len(phrase) > room or len(phrases) == many:
+                if gap.kind == "exception_or_condition":
+                    first = gap.evidence[0]
+                    return ([first] if len(self._phrase(first)) + len(_IN_PART[0]) <= room else []), True
+                break  # the best comes first, and what follows says little without it
+            spans.append(span)
+            phrases.append(phrase)
+            size += len(phrase) + 2
+        return sorted(spans), False
+
     def _above_rows(self, gap: Gap, at: int, budget: float) -> _Piece | None:
         span, is_unit = gap.evidence[0], gap.kind == "unit_or_scope"
         header = self.chunk.document.blocks_in(at, at + 1)[0].header
@@ -244,8 +252,8 @@ class _Writer:
         return self._piece(f"{lines}\n", gap, (span,), at, -1 if is_unit else 0)
 
     def _piece(self, text: str, gap: Gap, spans: Sequence[Span], at: int, rank: int) -> _Piece:
-        is_statement = gap.kind in _STATEMENTS and rank != _INLINE_RANK
-        is_embedded = gap.kind in self.config.embedded_kinds and (self.config.embeds_statements or not is_statement)
+        is_long = gap.kind in _STATEMENTS and len(text) > _MAX_EMBEDDED[self.language]
+        is_embedded = gap.kind in self.config.embedded_kinds and (self.config.embeds_long or not is_long)
         return _Piece(Addition(text, gap.kind, tuple(spans), at, is_embedded), rank)
 
     def _phrase(self, span: Span) -> str:
