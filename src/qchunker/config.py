@@ -217,3 +217,65 @@ class ScoringConfig:
             raise ConfigError("li_sample", f"must be at least 8, got {self.li_sample}", hint=hint)
         if self.seed < 0:
             raise ConfigError("seed", f"must not be negative, got {self.seed}")
+
+
+FUSIONS = ("scores", "rrf")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How an index is searched (docs/adr/0007).
+
+    Args:
+        dense_weight: of the cosine; 0 leaves it out.
+        bm25_weight: of BM25; 0 leaves it out.
+        fusion: ``scores`` standardises both and adds them by weight; ``rrf`` adds reciprocal ranks.
+        rrf_k: of reciprocal rank fusion.
+        dense_roles: vectors of a record that the question is compared with; the best one counts.
+        candidates: records that are looked at again after scoring.
+        duplicate_cosine: a record that is closer to a better one is dropped; 1 drops none.
+        relevance_weight: of maximal marginal relevance; 1 takes the best, lower ones prefer what differs.
+        mmr_pool: of how many of the best it chooses.
+        with_links: whether the exception comes with its rule, and the rule with its exception.
+        with_neighbours: chunks before and behind that come with a hit.
+        with_section: whether the rest of the section comes with a hit.
+        related_chars: that come with a hit at most.
+    """
+
+    dense_weight: float = 1.0
+    bm25_weight: float = 2.0
+    fusion: str = "scores"
+    rrf_k: int = 60
+    dense_roles: tuple[str, ...] = ("body", "sentence", "question", "answer", "variant")
+    candidates: int = 64
+    duplicate_cosine: float = 0.92
+    relevance_weight: float = 1.0
+    mmr_pool: int = 32
+    with_links: bool = True
+    with_neighbours: int = 0
+    with_section: bool = False
+    related_chars: int = 1500
+
+    def __post_init__(self) -> None:
+        for name in ("dense_weight", "bm25_weight"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise ConfigError(name, f"must be a number and not negative, got {value!r}")
+        if not self.dense_weight + self.bm25_weight:
+            raise ConfigError("dense_weight", "both weights are 0", hint="give one of them")
+        for name in ("duplicate_cosine", "relevance_weight"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise ConfigError(name, f"must be between 0 and 1, got {value!r}")
+        for name, least in (
+            ("rrf_k", 1),
+            ("candidates", 1),
+            ("mmr_pool", 1),
+            ("with_neighbours", 0),
+            ("related_chars", 0),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigError(name, f"must be a whole number of at least {least}, got {value!r}")
+        if self.fusion not in FUSIONS:
+            raise ConfigError("fusion", f"unknown: {self.fusion!r}", hint=f"known: {', '.join(FUSIONS)}")

@@ -149,6 +149,7 @@ def test_an_antecedent_with_the_same_noun_or_right_before(text: str, surface: st
         "## Mill\n\nThe mill burnt down in 1912.\n\n## Bridge\n\nIt is old.\n\n«That year the owner left.»",
         "2008年修成水闸。\n\n«离开的人都是年轻人。»",
         "持续了数十年。\n\n«同年水灾。»",
+        "2008年修成水闸。2009年旱灾。后来计划2010年再修。\n\n«同年水灾。»",
         f"2008年修成水闸。{FILLER_ZH}\n\n«同年水灾。»",
         "景平三年七月初五起兵。景平九年大旱。\n\n«七月初九，城破。»",
     ],
@@ -262,6 +263,10 @@ def test_a_company_is_no_subject_far_from_where_it_is_named() -> None:
         "村里决定修桥，并且给予陈某处分；收缴其工具。\n\n«将其涉嫌的问题移送检察机关，所有账目一并移送。»",
         "据了解，陈某去年在北城开店，卖过河鲜。\n\n«他们感觉这有利可图，于是又开了一家。»",
         "镇上人多，独特的地理优势使北城成为货物汇聚的中心。\n\n«此次活动就河道清淤进行了讲解。»",
+        # Words that are no pointer or name nothing: 该如何, 全书, one of a list, what dangles itself.
+        "它就像一个小屏幕，提醒用户避险。\n\n«突发地震时，我们该如何正确避险？请看指南。»",
+        "一是修桥。二是在产业领域开展合作，积极探索。\n\n«双方在北城参观学习，并且听取介绍。»",
+        "有人对这一决定表示赞赏，认为医院的举动很好。\n\n«当地的这家私营医院发布了文章。»",
         # Many values are no one value.
         "The default value is auto.\n\n«These values must be set at the start.»",
     ],
@@ -278,6 +283,11 @@ def test_a_reference_without_its_target_stays_open(text: str) -> None:
             "2023年8月15日北城银行开展2040亿元逆购操作和4010亿元中期谷物借贷（ZGJ）。\n\n«ZGJ利率下调，ZGJ明天到期。»",
             "ZGJ",
             "中期谷物借贷（ZGJ）",
+        ),
+        (
+            "针对北城、南城等地（以下简称“受灾地区”）推出举措。\n\n«受灾地区减税，受灾地区免租。»",
+            "受灾地区",
+            "北城、南城等地（以下简称“受灾地区”）",
         ),
         ("北城集团今日与南城半导体（NCB）合作，共同招工。\n\n«NCB每周开会，NCB在北城。»", "NCB", "南城半导体（NCB）"),
         (
@@ -321,3 +331,19 @@ def test_of_a_rule_that_is_limited_all_is_told() -> None:
     text = "第八条 保修\n保修期为二十四个月。保修期内出现缺陷的，卖方应当免费修理。\n\n«第九条 例外\n擅自改装的，第八条的规定不适用。»"
     (gap,) = gaps_in(text, "cross_reference")
     assert any("免费修理" in words for words in gap.evidence)
+
+
+def test_behind_other_sentences_a_year_may_be_that_of_what_they_tell() -> None:
+    text = "2008年修成水闸。\n\n«镇上到处筑路。同年秋，水灾。»"
+    assert [gap.necessity for gap in gaps_in(text, "time_or_place")] == ["helpful"]
+
+
+def test_a_lead_in_of_few_words_comes_with_what_it_leads_on_from() -> None:
+    text = "A mill can be stopped in three ways. Like this:\n\n- by hand\n«- by a rope\n- by the wind»\n"
+    (gap,) = [gap for gap in gaps_in(text, "heading_context") if gap.necessity == "required"]
+    assert gap.evidence[0].startswith("A mill can be stopped")
+
+
+def test_the_credit_of_a_photograph_is_no_part_of_a_sentence() -> None:
+    (gap,) = gaps_in("(北城消防队供图) 现场地形较为复杂，山高坡陡。\n\n«鉴于这一情况，消防队分头行动。»", "coreference")
+    assert gap.evidence == ("现场地形较为复杂，山高坡陡",)

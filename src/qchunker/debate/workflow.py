@@ -78,12 +78,17 @@ def _signature(sizes: str, config: DebateConfig, embedder: Embedder | None) -> s
     weights = config.segmentation
     cuts = (
         f"heading={weights.heading:g} block={weights.block:g} line={weights.line:g} embedding={weights.embedding:g} "
-        f"lexical={weights.lexical:g} cue={weights.cue:g} length={weights.length:g} paths={weights.paths} "
+        f"lexical={weights.lexical:g} cue={weights.cue:g} length={weights.length:g} torn={weights.torn:g} "
+        f"paths={weights.paths} "
         f"objective={weights.objective} seed={weights.seed}"
     )
     completion = "none"
     if config.completion is not None:
         growth = f"{config.completion.max_growth_ratio:g}/{config.completion.max_growth_chars}"
-        kinds = "all" if config.completion.kinds == GAP_KINDS else ",".join(config.completion.kinds)
-        completion = f"rules:{kinds}:{growth}"
+        kinds, embedded = (_kinds(names) for names in (config.completion.kinds, config.completion.embedded_kinds))
+        completion = f"rules:{kinds}:{growth}:{embedded}{'+long' if config.completion.embeds_long else ''}"
     return f"{sizes} {cuts} completion={completion} embedder={'none' if embedder is None else embedder.id}"
+
+
+def _kinds(names: tuple[str, ...]) -> str:
+    return "all" if names == GAP_KINDS else ",".join(names)

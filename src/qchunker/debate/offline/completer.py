@@ -67,9 +67,12 @@ _IS = re.compile(
 )
 _IN_BRACKETS = re.compile(r"\s?[（(]([^（()）]+)[）)]")
 _BEHIND = re.compile(
-    r"\s*[（(](?:以下)?(?:简称|簡稱)?(?:the )?[\"“‘「『'（(]?\s*([^()（）\"“”]{1,60}?)\s*[\"”’」』'）)]?[)）]$",
+    r"\s*[（(](?:以下|下文|下)?(?:简称|簡稱|称|稱|统称|統稱|合称|合稱)?(?:为|為)?(?:the )?[\"“‘「『'（(]?\s*"
+    r"([^()（）“”]{1,60}?)\s*[\"”’」』'）)]?[)）]$",
     re.IGNORECASE,
 )
+_NAME_MARKS = re.compile("[\"“”‘’'、,，]+\\s*(?:or |and |the )?[\"“”‘’']*")
+_LABELLED = re.compile(r"[^：:（()）]{1,12}[（(]([^（()）]{1,12})[）)]\s*[：:]\s*")
 _SPACE = re.compile(r"\s+")
 _WRAPPED = re.compile(r"(?<=[\u3000-\uffef])[^\S\n]*\n\s*(?=[\u3000-\uffef])")  # lines of Chinese join without a space
 _ENDS = ".。;；,，:：!！?？、"
@@ -77,6 +80,7 @@ _SEMICOLONS = (";", "；")
 _IN_PART = (" (in part)", "（节选）", "（節選）")  # of the words behind the label
 _HAN = re.compile("[\u3400-\u9fff]")
 _LANGUAGE_CHARS = 4000
+_AND_AT_END = re.compile(r"[,;，；、]\s*(?:and|or|以及|和|或|或者)$")
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -260,7 +264,7 @@ class _Writer:
         """Evidence for a line of prose: no markup, no line ends, no closing mark."""
         words = _WRAPPED.sub("", _MARKUP.sub("", self.text[slice(*span)]))
         words = _SPACE.sub(" ", words).strip()
-        return words.rstrip(_ENDS).strip()
+        return _AND_AT_END.sub("", words.rstrip(_ENDS)).strip()
 
     def sentence_of(self, span: Span) -> Span:
         """The whole sentences, or in tables, code and headings the whole lines, around a span outside the chunk."""
@@ -293,8 +297,12 @@ class _Writer:
         elif wrapped := _IN_BRACKETS.fullmatch(phrase, end):
             shorter = wrapped[1]
         behind = _BEHIND.search(shorter)
-        if behind is not None and behind[1].casefold().removesuffix("s") == name.removesuffix("s"):
+        names = {word.removesuffix("s") for word in _NAME_MARKS.split(behind[1].casefold())} if behind else set()
+        if behind is not None and name.removesuffix("s") in names:
             shorter = shorter[: behind.start()]
+        labelled = _LABELLED.match(shorter)  # 出租方（甲方）：...
+        if labelled is not None and labelled[1].casefold() == name:
+            shorter = shorter[labelled.end() :]
         return shorter.strip() if first_letter(shorter) else phrase
 
     def _mention(self, surface: Span) -> int:

@@ -15,7 +15,7 @@ _CLAUSE = (
 )
 _CLASSIFIER = "[次個个種种名位款支座所場场家項项起件批兩两条條篇部份本艘架]"
 _DEMONSTRATIVE = re.compile(
-    rf"(?P<pointer>(?<![应應本不也就活])[该該]{_CLASSIFIER}?(?!次)|[这這]{_CLASSIFIER}|[这這]些|[这這]一|"
+    rf"(?P<pointer>(?<![应應本不也就活们們你我都还還早])[该該](?!如|怎|不|去|怎么){_CLASSIFIER}?(?!次)|[这這]{_CLASSIFIER}|[这這]些|[这這]一|"
     r"此次|本次|上述|前述|(?<![因如由彼從从至據据為为藉以自])此(?!外|后|後|前|时|時|刻|间|間|处|處|致|举|舉|同|之|类|類))"
     r"(?!外|时|時)(?P<noun>[\u4e00-\u9fff]{1,8})"
 )
@@ -29,6 +29,10 @@ _SEVERAL = re.compile(
     "[们們、和与與及同两兩双雙三四五六七八九十各诸]|多[名人个位]|\\d+[名人家]|等|团|队|組|组|方|众|老人|人员|人員|父母|夫妇|夫妻"
 )
 _TELLS_LITTLE = 16  # characters
+# A sentence that points back itself, or is one of a list, names nobody.
+_DANGLES = re.compile(
+    r"[^，。；\u4e00-\u9fff]{0,3}(?:[它他她这這该該此其]|[一二三四五六七八九十]是|[^，。；]{0,8}[这這]一)"
+)
 _SINCE = re.compile(r"(?P<ever>[从從]此|自此)|此后|此後|此前|随后|隨後|之后|之後|于是|於是|后来|後來")
 _ENDS_NOUN = (
     "，。；、：,“”《》（()的是在於于將将由被為为有也都已並并與与和及對对因而可能會会未没沒不最曾均仍即再以經经自则則當当却卻便就上中内內里裡"
@@ -150,9 +154,11 @@ def _same_noun(index: DocumentIndex, at: int, noun: str) -> tuple[str, list[Span
         is_whole = word in _LIKE.get(noun, ()) or len(word) >= _LONG_NOUN  # no part of another word
         ends_there = "" if is_whole else rf"(?=[{_ENDS_NOUN}\s]|$)"
         named = re.compile(
-            rf"(?<![该該此这這那其本一的和与與及在或等次個个種种些架])(?<=[\u4e00-\u9fff\w”》]){word}{ends_there}"
+            rf"(?<![该該此这這那其本一的和与與及在或等次個个種种些架全整某每各])(?<=[\u4e00-\u9fff\w”》]){word}{ends_there}"
         )
         for sentence in before:
+            if _DANGLES.match(index.text, *sentence):
+                continue
             found = named.search(index.text, *sentence)
             if found:
                 return whole, [index.tail(sentence, index.text[found.start() - 1 : found.end()])]
@@ -167,6 +173,7 @@ def _pronoun(index: DocumentIndex, chunk: Span, first: Span) -> Iterator[Gap]:
     before = _sentence_before(index, first.start)
     said_last = index.text[slice(*before[0])] if before else ""
     vague = _PRONOUN.search(said_last) and (match["word"] in _HUMAN or len(said_last) < _TELLS_LITTLE)
+    vague = vague or (bool(before) and _DANGLES.match(index.text, *before[0]) is not None)
     if vague or "其" in said_last[:_TELLS_LITTLE] or (match["word"] in _MANY and not _SEVERAL.search(said_last)):
         said = index.said_before(first.start, _SENTENCES_BACK)
         named = [index.tail(s) for s in said if not _PRONOUN.search(index.text, *s)][:1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from qchunker.debate.offline.index.document_index import DocumentIndex
@@ -11,6 +12,7 @@ REQUIRED, HELPFUL = "required", "helpful"
 # Evidence that is longer than this explains less than it repeats.
 _MAX_TOTAL_EN, _MAX_TOTAL_ZH = 570, 285
 _MAX_SPANS = 8
+_CREDIT = re.compile(r"\s*[（(][^（）()，。\n]{2,24}(?:供图|供圖|摄|攝)[）)]\s*")
 _STRIP = " \t\r\n\u3000.。;；:：,，、|-•*#"
 
 
@@ -54,6 +56,8 @@ def gaps(
 def trimmed(text: str, span: Span) -> Span:
     """The span without blanks, list marks and closing punctuation at its ends."""
     start, end = span
+    credit = _CREDIT.match(text, start, end)  # of the photograph above
+    start = credit.end() if credit else start
     while start < end and text[start] in _STRIP:
         start += 1
     while start < end and text[end - 1] in _STRIP:

@@ -13,6 +13,7 @@ from qchunker.types import Gap, Span
 
 _MAX_ITEMS = 200
 _LEAD_ZH, _LEAD_EN = 8, 40  # characters of a clause that can lead in by itself
+_SHORT_LEAD_EN, _MAX_LEAD = 24, 200
 _ITEM_ZH, _ITEM_EN = 80, 200  # characters of an item of a list; longer ones are sections
 _DIGITS = re.compile(r"\W*(\d{1,3})")
 _STEP = re.compile(r"\s*(?P<digits>\d{1,2})[.)、．]|\s*(?P<numeral>[一二三四五六七八九十]{1,3})、")
@@ -74,7 +75,7 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
         block = index.block_before(block.start)
         passed += 1
     is_heading = block is not None and block.kind == "heading"
-    lead_in = [] if block is None or is_heading else index.sentences_in(block.start, block.end)[::-1][:1]
+    lead_in = [] if block is None or is_heading else _last_words(index, Span(block.start, block.end))
     leads_in = bool(lead_in) and _LEADS_IN.search(index.text[lead_in[0].start : lead_in[0].end].rstrip()[-80:])
     above = [Span(block.start, block.end)] if block is not None and is_heading else []
     own = next(iter(index.document.blocks_in(*surface)), None)
@@ -87,6 +88,17 @@ def _cut_list(index: DocumentIndex, chunk: Span, surface: Span) -> Iterator[Gap]
         yield from gaps(index, chunk, "heading_context", surface, [*above, *steps], necessity)
     elif short and passed:
         yield from gaps(index, chunk, "heading_context", surface, above, HELPFUL)
+
+
+def _last_words(index: DocumentIndex, block: Span) -> list[Span]:
+    """The last sentence of a block; with the one before, where it is as short as "Like this:"."""
+    sentences = index.sentences_in(*block)[-2:]
+    short = bool(sentences) and sentences[-1].end - sentences[-1].start < (
+        _LEAD_ZH if index.chinese else _SHORT_LEAD_EN
+    )
+    if len(sentences) == 2 and short and sentences[0].end - sentences[0].start <= _MAX_LEAD:
+        return [Span(sentences[0].start, sentences[1].end)]
+    return sentences[-1:]
 
 
 def _is_next(index: DocumentIndex, before: int, step: re.Match[str], behind: int) -> bool:
@@ -108,7 +120,10 @@ def _inline_lead_in(index: DocumentIndex, at: int) -> Span | None:
         return None
     lead = index.sentence_at(inline.start())
     least = _LEAD_ZH if index.chinese else _LEAD_EN
-    clauses = [c for c in clause_spans(index.text, lead.start, inline.start()) if inline.start() - c.start >= least]
+    clauses = [
+        c for c in clause_spans(index.text, lead.start, inline.start())
+        if inline.start() - c.start >= least and index.text[c.start - 1 : c.start] != "、"
+    ]  # fmt: skip
     start = clauses[-1].start if clauses else lead.start
     start = max(start, inline.start() - 4 * least)
     return Span(start, inline.start()) if inline.start() - start >= least // 2 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qchunker.debate.offline.gaps.evidence import REQUIRED, gaps
+from qchunker.debate.offline.gaps.evidence import HELPFUL, REQUIRED, gaps
 from qchunker.debate.offline.index.dates import EN_YEAR, ZH_YEAR
 from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.index.table_runs import cells, is_number
@@ -58,7 +58,14 @@ def _relative(index: DocumentIndex, chunk: Span) -> Iterator[Gap]:
             for s in index.years_before(chunk.start, 1)
             if s.start >= near and index.section_at(s.start) == section and _is_told(index, s)
         ]
-        yield from gaps(index, chunk, "time_or_place", Span(*relative.span()), dates, REQUIRED)
+        # Behind other sentences of the chunk it may be the year of what they tell.
+        opens = relative.start() < index.sentence_at(_visible(text, chunk)).end
+        yield from gaps(index, chunk, "time_or_place", Span(*relative.span()), dates, REQUIRED if opens else HELPFUL)
+
+
+def _visible(text: str, chunk: Span) -> int:
+    found = re.compile(r"\S").search(text, *chunk)
+    return found.start() if found else chunk.start
 
 
 def _is_told(index: DocumentIndex, date: Span) -> bool:

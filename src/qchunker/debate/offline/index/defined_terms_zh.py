@@ -18,12 +18,13 @@ _SHORT_NAME = re.compile(
     r"(?P<b>《[^》\n]{1,24}》)|(?P<n>[^）)，,“\"《\n]{1,16}))(?:[^（()）\n]{0,20})[）)]"
 )
 _NAME_BREAK = re.compile(
-    r"[，。；：、,;:\s（(“\"|]|利用|使用|采用|通过|借助|基于|根据|按照|佩戴|安装|由|向|对|為|为|于|在|经|被|将|以(?![上下内外及来])|从|就|也|符合|隶属|加入|参加|购买|股东|公司的|是|"
+    r"[，。；：、,;:\s（(“\"|]|利用|使用|采用|通过|借助|基于|根据|按照|佩戴|安装|由|向|针对|对|為|为|于|在|经|被|将|以(?![上下内外及来])|从|就|也|符合|隶属|加入|参加|购买|股东|公司的|是|"
     r"(?:今日|昨日|近日|日前|今天|昨天|目前)[与與和向对]?|开展|召开|举行|推出|签署|印发|宣布|公布|"
     r"\d月\d{1,2}日|\d[\d.,]*\s?[万亿]*[美欧港日]?元|"  # a date, an amount
     # Names of offices have these words in them; between two names they part.
     r"(?<=[司局部委院会校团行厅人])[与與和及]"
 )
+_AND_OTHERS = re.compile(r"等[\u4e00-\u9fff]{0,3}$")
 # At the start of a clause: what stands before is no part of the name.
 _AT_CLAUSE = r"(?:^|(?<=[。；;：:，,\n]))[ \t]*(?:[\d.、（()）]{0,6}\s*)?(?:本\S{1,4}所称(?:的)?|所谓的?|所謂的?)?"
 _MEANS = re.compile(
@@ -128,7 +129,10 @@ def _full_name_start(text: str, at: int) -> int:
     window = text[low:at]
     cut = 0
     depth_from = window.rfind("（") if window.endswith("）") else len(window)
+    several = _AND_OTHERS.search(window) is not None  # 京津冀、东北等地
     for mark in _NAME_BREAK.finditer(window):
+        if several and mark.group() == "、":
+            continue
         if mark.end() <= min(depth_from, len(window) - 4):
             cut = mark.end()
     return low + cut
