@@ -313,7 +313,9 @@ class TestPlainText:
         assert all(language_of(question or "") == "zh" for question in questions)
 
     def test_a_condition_is_not_cut_inside_of_brackets(self) -> None:
-        questions = asked("# Terms\n\nIf a condition is imposed on you (by court order, or otherwise), you must not sell it.\n")
+        questions = asked(
+            "# Terms\n\nIf a condition is imposed on you (by court order, or otherwise), you must not sell it.\n"
+        )
         assert all(question.count("(") == question.count(")") for question in questions)
 
     def test_regions_are_of_the_size_of_chunks(self) -> None:
