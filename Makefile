@@ -31,7 +31,7 @@ lint: .venv/tested
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) -e '.[lm]'
+	$(PIP) -e '.[lm,index]'
 	@touch $@
 
 .venv/tested: .venv/installed requirements-dev.txt

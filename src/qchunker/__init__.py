@@ -3,6 +3,7 @@ r"""Lossless, structure-aware chunking of Chinese and English documents for retr
     file -> parse -> Document -> chunk -> Partition -> chunks (text, question, heading path, additions, links)
                                           Partition -> score -> ChunkScore
                                           Partition -> review, complete -> what chunks of any tool lack, and with it
+    folder -> Index.sync -> Index.search -> hits; Index.ask -> answer with sources
 
 >>> import qchunker
 >>> document = qchunker.from_text("# Pumps\n\nOil them weekly.", "pumps.md")
@@ -10,12 +11,23 @@ r"""Lossless, structure-aware chunking of Chinese and English documents for retr
 [('Pumps',)]
 """
 
+from qchunker.answering.answer import Answer
 from qchunker.chunking import CHUNKERS
-from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, ScoringConfig, SegmentationConfig
+from qchunker.config import (
+    ChunkingConfig,
+    CompletionConfig,
+    DebateConfig,
+    ScoringConfig,
+    SearchConfig,
+    SegmentationConfig,
+)
 from qchunker.errors import QChunkerError
+from qchunker.index import Index, Sync
 from qchunker.lint import lint
 from qchunker.models.load import Models, load_models
 from qchunker.pipeline import chunk, complete, explain_cuts, from_text, parse, review, score, score_all
+from qchunker.retrieval.filters import Filter
+from qchunker.retrieval.hits import Hit
 from qchunker.types import (
     Addition,
     Block,
@@ -37,6 +49,7 @@ from qchunker.version import __version__
 __all__ = [
     "CHUNKERS",
     "Addition",
+    "Answer",
     "Block",
     "Chunk",
     "ChunkScore",
@@ -44,7 +57,10 @@ __all__ = [
     "CompletionConfig",
     "DebateConfig",
     "Document",
+    "Filter",
     "Gap",
+    "Hit",
+    "Index",
     "Link",
     "Models",
     "Note",
@@ -54,9 +70,11 @@ __all__ = [
     "Question",
     "Review",
     "ScoringConfig",
+    "SearchConfig",
     "SegmentationConfig",
     "Source",
     "Span",
+    "Sync",
     "__version__",
     "chunk",
     "complete",

@@ -246,9 +246,9 @@ class SearchConfig:
     bm25_weight: float = 2.0
     fusion: str = "scores"
     rrf_k: int = 60
-    dense_roles: tuple[str, ...] = ("body", "sentence", "question", "answer", "variant")
+    dense_roles: tuple[str, ...] = ("body", "sentence", "answer", "variant")
     candidates: int = 64
-    duplicate_cosine: float = 0.92
+    duplicate_cosine: float = 0.99
     relevance_weight: float = 1.0
     mmr_pool: int = 32
     with_links: bool = True

@@ -15,6 +15,7 @@ import click
 
 from qchunker.cli.chunk import chunk, lint_command
 from qchunker.cli.complete import complete, review
+from qchunker.cli.index import ask, index, search
 from qchunker.cli.models import models
 from qchunker.cli.score import compare, score
 from qchunker.cli.terminal import MISSING, WRONG_USAGE, errors, report
@@ -55,5 +56,5 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-for command in (chunk, review, complete, lint_command, view, score, compare, models):
+for command in (chunk, review, complete, lint_command, view, score, compare, index, search, ask, models):
     cli.add_command(command)

@@ -1,0 +1,1 @@
+"""From a question and hits to an answer whose every sentence names its source."""

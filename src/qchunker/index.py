@@ -1,0 +1,335 @@
+"""An index of documents: kept in step with folders, searched, asked.
+
+Index.open(place) -> sync(folder) -> search(question) -> hits
+-> ask(question)    -> answer with citations
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qchunker.answering.answer import Answer
+from qchunker.answering.extract import extracted
+from qchunker.answering.write import written
+from qchunker.batch import Failure, chunk_all
+from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
+from qchunker.errors import InputError
+from qchunker.indexing.records import chunk_entries, qa_entries
+from qchunker.indexing.snapshot import Snapshot, snapshot_of
+from qchunker.indexing.store import SCHEMA, Change, Entry, Store, StoreMeta, open_store
+from qchunker.inputs import FileInput, Input, TextInput, expand_paths
+from qchunker.models.cache import ResultCache, cache_key
+from qchunker.models.embedder import Embedder
+from qchunker.models.llm import LLM
+from qchunker.models.load import default_cache, default_embedder
+from qchunker.models.paths import cache_folder
+from qchunker.pipeline import DEBATE
+from qchunker.retrieval.filters import Filter
+from qchunker.retrieval.hits import Hit
+from qchunker.retrieval.search import Reranker, search
+from qchunker.rows import chunk_rows
+from qchunker.version import __version__
+
+Tell = Callable[[str, int, int], None]
+_CHUNKS, _QA = "chunks", "question-answer pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """What keeping an index in step with some folders has done, in documents."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    n_chunks: int = 0
+    """Of the added and changed ones."""
+
+    failures: tuple[Failure, ...] = ()
+    skipped: tuple[str, ...] = field(default=())
+    """Files in folders that no parser reads."""
+
+
+class _Known(NamedTuple):
+    """A document that the index has."""
+
+    doc_id: str
+    fingerprint: str
+
+
+class Index:
+    """Documents that can be searched. Readers go on while one process writes.
+
+    Args:
+        store: that keeps the entries.
+        embedder: that it was made with.
+        snapshots: folder for what is searched.
+        cache: remembers chunks of documents that were not indexed yet when a run died; None forgets.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder, snapshots: Path, cache: ResultCache | None = None) -> None:
+        self._store, self._embedder = store, embedder
+        self._snapshots, self._cache = snapshots, cache
+        self._snapshot: Snapshot | None = None
+
+    @classmethod
+    def open(cls, where: str | Path, *, embedder: Embedder | None = None, create: bool = True) -> Index:
+        """The index at a place, which is made if there is none.
+
+        Args:
+            where: a folder (LanceDB), a path ending in ``.db`` (Milvus Lite), or the address of a Milvus server.
+            embedder: for documents and questions; an index can be opened with the one it was made with only. By default
+                the encoder that is part of this package.
+            create: make it if there is none.
+
+        Raises:
+            StoreError: if it cannot be opened; StoreMismatchError: if it was made with another embedder.
+            MissingExtraError: if the package of the store is not installed.
+        """
+        embedder = embedder or default_embedder()
+        dimension = int(embedder.encode(["dimension"]).shape[1])
+        name = os.fspath(where)
+        store = open_store(name, StoreMeta(SCHEMA, embedder.id, dimension), create=create)
+        return cls(store, embedder, _snapshot_folder(name), default_cache())
+
+    def sync(
+        self,
+        *paths: str | Path,
+        method: str = DEBATE,
+        config: ChunkingConfig | None = None,
+        debate_config: DebateConfig | None = None,
+        sentences: bool = False,
+        jobs: int = 1,
+        tell: Tell | None = None,
+    ) -> Sync:
+        """Make the index hold what some files and folders hold now: only what is new or changed is chunked.
+
+        All of it becomes visible at once. A file that cannot be read any more keeps what the index had of it, and is
+        reported. Documents of other folders stay.
+
+        Args:
+            paths: files and folders.
+            method: as for ``chunk``.
+            config: as for ``chunk``.
+            debate_config: as for ``chunk``.
+            sentences: whether every sentence gets a vector too.
+            jobs: processes at work.
+            tell: is told the name of each document, how many are done, and of how many.
+
+        Raises:
+            InputError: if a path does not exist. StoreBusyError: if another process is writing.
+        """
+        files, skipped = expand_paths(map(str, paths))
+        settings = f"{__version__} {method} {config!r} {debate_config!r} {sentences} {self._embedder.id}"
+        known = self._known()
+        under = [os.path.realpath(path) for path in paths]
+        prints = {os.path.realpath(item.path): _fingerprint(item.path, settings) for item in files}
+        gone = [at for at in known if at not in prints and any(_is_under(at, root) for root in under)]
+        new = [item for item in files if _differs(known.get(os.path.realpath(item.path)), item, prints)]
+        put: dict[str, tuple[str, Sequence[Entry]]] = {}
+        remove = {known[at].doc_id for at in gone}
+        failures: list[Failure] = []
+        counts = {"added": 0, "changed": 0}
+        chunker = _Chunker(method, config, debate_config, jobs, self._cache)
+        for done, (item, result) in enumerate(chunker.rows_of(new, prints), 1):
+            if tell is not None:
+                tell(item.name, done, len(new))
+            if isinstance(result, Failure):
+                failures.append(result)
+                continue
+            at = os.path.realpath(item.path)
+            doc_id = result[0]["doc_id"]
+            if at in known:
+                remove.add(known[at].doc_id)
+            state = {"what": _CHUNKS, "source": item.name, "path": at, "fingerprint": prints[at]}
+            put[doc_id] = (
+                json.dumps(state, ensure_ascii=False),
+                chunk_entries(result, self._embedder, sentences=sentences),
+            )
+            counts["changed" if at in known else "added"] += 1
+        self._change(put, remove - put.keys())
+        n_chunks = sum(entry.role == "body" for _, entries in put.values() for entry in entries)
+        unchanged = len(files) - len(new)
+        return Sync(counts["added"], counts["changed"], len(gone), unchanged, n_chunks, tuple(failures), tuple(skipped))
+
+    def add_chunks(self, rows: Iterable[dict[str, Any]], *, sentences: bool = False) -> int:
+        """Index chunk rows, of this or another tool; a document's chunks take the place of those it had.
+
+        Raises:
+            InputError: if a row lacks doc_id, start, end or its text.
+        """
+        of_document: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            for name in ("doc_id", "start", "end"):
+                if name not in row:
+                    raise InputError(f"a chunk lacks {name}", hint="rows are {doc_id, start, end, text}")
+            of_document.setdefault(str(row["doc_id"]), []).append(row)
+        put = {
+            doc_id: (json.dumps({"what": _CHUNKS}), chunk_entries(same, self._embedder, sentences=sentences))
+            for doc_id, same in of_document.items()
+        }
+        self._change(put, ())
+        return sum(map(len, of_document.values()))
+
+    def add_qa(self, rows: Iterable[dict[str, Any]]) -> int:
+        """Index question-answer pairs: ``{qa_id, doc_id, question, answer}``, ``summary`` and ``variants`` optional.
+
+        The pairs of a document take the place of those it had; its chunks stay.
+
+        Raises:
+            InputError: if a field is missing or blank.
+        """
+        of_document: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            of_document.setdefault(f"qa:{row.get('doc_id')}", []).append(row)
+        put = {}
+        for key, same in of_document.items():
+            entries = [entry._replace(doc_id=key) for entry in qa_entries(same, self._embedder)]
+            put[key] = (json.dumps({"what": _QA}), entries)
+        self._change(put, ())
+        return sum(map(len, of_document.values()))
+
+    def remove(self, *doc_ids: str) -> None:
+        """Forget documents."""
+        self._change({}, doc_ids)
+
+    def search(
+        self,
+        question: str,
+        k: int = 6,
+        *,
+        config: SearchConfig | None = None,
+        wanted: Filter | None = None,
+        reranker: Reranker | None = None,
+    ) -> list[Hit]:
+        """The records that fit a question best, the best first; see ``retrieval.search``."""
+        return search(self.snapshot(), question, self._embedder, k, config=config, wanted=wanted, reranker=reranker)
+
+    def ask(
+        self,
+        question: str,
+        k: int = 6,
+        *,
+        llm: LLM | None = None,
+        config: SearchConfig | None = None,
+        wanted: Filter | None = None,
+    ) -> Answer:
+        """An answer from the documents, every sentence with its source, or the plain statement that there is none.
+
+        Args:
+            question: in any words.
+            k: hits that the answer is made from.
+            llm: writes the answer; without one it is made of sentences of the documents.
+            config: as for ``search``.
+            wanted: as for ``search``.
+        """
+        hits = self.search(question, k, config=config, wanted=wanted)
+        snapshot = self.snapshot()
+        if llm is None:
+            return extracted(question, hits, self._embedder, snapshot.bm25)
+        return written(question, hits, llm, self._embedder, snapshot.bm25)
+
+    def snapshot(self) -> Snapshot:
+        """What is searched now: the newest version of the index."""
+        version = self._store.version()
+        if self._snapshot is None or self._snapshot.version != version:
+            self._snapshot = snapshot_of(self._store.read, version, self._snapshots)
+        return self._snapshot
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._snapshot = None
+        self._store.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _change(self, put: Change, remove: Iterable[str]) -> None:
+        removed = set(remove)
+        if put or removed:
+            self._store.change(put, removed)
+
+    def _known(self) -> dict[str, _Known]:
+        """Documents that came from files, by the file's real path."""
+        known: dict[str, _Known] = {}
+        for doc_id, state in self._store.documents().items():
+            found = json.loads(state)
+            if "path" in found:
+                known[found["path"]] = _Known(doc_id, found["fingerprint"])
+        return known
+
+
+def _fingerprint(path: Path, settings: str) -> str:
+    digest = hashlib.sha256(settings.encode())
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        digest.update(repr(error).encode())  # it is reported when its turn comes
+    return digest.hexdigest()
+
+
+def _differs(known: _Known | None, item: FileInput, prints: dict[str, str]) -> bool:
+    return known is None or known.fingerprint != prints[os.path.realpath(item.path)]
+
+
+def _is_under(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _snapshot_folder(where: str) -> Path:
+    if "://" in where:
+        return cache_folder() / "snapshots" / hashlib.sha256(where.encode()).hexdigest()[:16]
+    place = Path(where)
+    return place.with_name(f"{place.name}.snapshots")
+
+
+class _Chunker:
+    """Chunk rows of files; those that an earlier run finished are remembered."""
+
+    def __init__(
+        self,
+        method: str,
+        config: ChunkingConfig | None,
+        debate_config: DebateConfig | None,
+        jobs: int,
+        cache: ResultCache | None,
+    ) -> None:
+        self._how = (method, config, debate_config)
+        self._jobs, self._cache = jobs, cache
+
+    def rows_of(
+        self, files: Sequence[FileInput], prints: dict[str, str]
+    ) -> Iterator[tuple[FileInput, list[dict[str, Any]] | Failure]]:
+        keys = {item.name: cache_key("chunks", item.name, prints[os.path.realpath(item.path)]) for item in files}
+        found = {} if self._cache is None else self._cache.get_many(list(keys.values()))
+        missing: list[Input] = [item for item in files if keys[item.name] not in found]
+        made = chunk_all(missing, *self._how, jobs=self._jobs)
+        for item in files:
+            key = keys[item.name]
+            if key in found:
+                yield item, json.loads(zlib.decompress(found[key]))
+                continue
+            result = next(made)
+            if isinstance(result, Failure):
+                yield item, result
+                continue
+            metadata = {name: str(value) for name, value in result.document.metadata.items()}
+            rows = [row | {"metadata": metadata} for row in chunk_rows(result)]
+            if self._cache is not None:
+                self._cache.put_many({key: zlib.compress(json.dumps(rows, ensure_ascii=False).encode())})
+            yield item, rows
+
+
+__all__ = ["Index", "Sync", "TextInput"]
