@@ -1,5 +1,5 @@
 # Two commands, each complete on a fresh machine with git, make and Python >= 3.11:
-#   make demo    chunk the example documents and show the result
+#   make demo    chunk the example documents, show the result, search and ask
 #   make test    run every check
 # Everything is installed into .venv in this folder.
 
@@ -18,6 +18,9 @@ demo: .venv/smollm2-135m
 	@$(BIN)/python scripts/show_completion.py demo-output/chunks.jsonl
 	$(BIN)/qchunker score demo-output/chunks.jsonl --documents demo-output/documents.jsonl --draws 0 -o demo-output/scores.jsonl
 	$(BIN)/qchunker view demo-output/chunks.jsonl --documents demo-output/documents.jsonl --scores demo-output/scores.jsonl -o demo-output/chunks.html
+	$(BIN)/qchunker index examples --store demo-output/index
+	$(BIN)/qchunker search "repair of a defect in the Warranty Period" --store demo-output/index -k 1
+	$(BIN)/qchunker ask "KL-20 的闪点是多少？" --store demo-output/index
 	@echo "open demo-output/chunks.html in a browser to see every cut, why it is there, and how it scores"
 
 test: .venv/tested .venv/smollm2-135m .venv/gemma3-270m lint

@@ -244,7 +244,8 @@ def _highlighted(text: str, question: str) -> Text:
     made = Text(text)
     for token in sorted(set(lexical_tokens(question)), key=len, reverse=True):
         if len(token) > 1 and token.isalnum():
-            made.highlight_regex(rf"(?i){token}", "bold yellow")
+            # A token may be the stem of a word.
+            made.highlight_regex(rf"(?i)\b{token}[a-z]*" if token.isascii() else token, "bold yellow")
     return made
 
 
