@@ -2,8 +2,8 @@
 
     python benchmarks/index_speed.py --bench FOLDER [--chunks 100000] [--questions 200]
 
-Chunks are three sentences of the development texts of FOLDER, drawn at random, with mixtures of real vectors (encoding is
-not measured here). ``plain`` is NumPy and bm25s, where it is installed. Latencies are of a warm process, in milliseconds.
+Chunks are three sentences of the development texts of FOLDER, drawn at random, with mixtures of real vectors (encoding
+is not measured here). ``plain`` is NumPy, and bm25s where it is installed. Latencies are of a warm process.
 """
 
 from __future__ import annotations
