@@ -220,6 +220,8 @@ class ScoringConfig:
 
 
 FUSIONS = ("scores", "rrf")
+VECTOR_ROLES = ("body", "question", "sentence", "answer", "variant")
+_MOST_NEIGHBOURS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,5 +279,10 @@ class SearchConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigError(name, f"must be a whole number of at least {least}, got {value!r}")
+        if self.with_neighbours > _MOST_NEIGHBOURS:
+            raise ConfigError("with_neighbours", f"must be at most {_MOST_NEIGHBOURS}, got {self.with_neighbours}")
+        roles = self.dense_roles
+        if not isinstance(roles, tuple) or not roles or not set(roles) <= set(VECTOR_ROLES):
+            raise ConfigError("dense_roles", f"unknown: {roles!r}", hint=f"known: {', '.join(VECTOR_ROLES)}")
         if self.fusion not in FUSIONS:
             raise ConfigError("fusion", f"unknown: {self.fusion!r}", hint=f"known: {', '.join(FUSIONS)}")

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from qchunker.answering.extract import extracted
 from qchunker.answering.write import written
 from qchunker.batch import Failure, chunk_all
 from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
-from qchunker.errors import InputError
+from qchunker.errors import ConfigError, InputError, StoreError
 from qchunker.indexing.records import chunk_entries, qa_entries
 from qchunker.indexing.snapshot import Snapshot, snapshot_of
 from qchunker.indexing.store import SCHEMA, Change, Entry, Store, StoreMeta, open_store
@@ -39,6 +39,7 @@ from qchunker.version import __version__
 
 Tell = Callable[[str, int, int], None]
 _CHUNKS, _QA = "chunks", "question-answer pairs"
+_QA_PREFIX = "qa\x1f"  # of the documents that pairs are kept as, so that they come and go beside the chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Index:
         self._store, self._embedder = store, embedder
         self._snapshots, self._cache = snapshots, cache
         self._snapshot: Snapshot | None = None
+        self._is_closed = False
 
     @classmethod
     def open(cls, where: str | Path, *, embedder: Embedder | None = None, create: bool = True) -> Index:
@@ -126,15 +128,19 @@ class Index:
         Raises:
             InputError: if a path does not exist. StoreBusyError: if another process is writing.
         """
-        files, skipped = expand_paths(map(str, paths))
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+            raise ConfigError("jobs", f"must be a whole number of at least 1, got {jobs!r}")
+        config, debate_config = config or ChunkingConfig(), debate_config or DebateConfig()
         settings = f"{__version__} {method} {config!r} {debate_config!r} {sentences} {self._embedder.id}"
         known = self._known()
-        under = [os.path.realpath(path) for path in paths]
-        prints = {os.path.realpath(item.path): _fingerprint(item.path, settings) for item in files}
+        under = [_place(path) for path in paths]
+        # A folder that is gone is no mistake where the index holds documents of it.
+        there = [str(path) for path in paths if os.path.exists(path) or not _knows(known, _place(path))]
+        files, skipped = expand_paths(there) if there else ([], [])
+        prints = {_place(item.path): _fingerprint(item.path, settings) for item in files if not _is_empty(item.path)}
         gone = [at for at in known if at not in prints and any(_is_under(at, root) for root in under)]
-        new = [item for item in files if _differs(known.get(os.path.realpath(item.path)), item, prints)]
+        new = [item for item in files if _differs(known.get(_place(item.path)), item, prints)]
         put: dict[str, tuple[str, Sequence[Entry]]] = {}
-        remove = {known[at].doc_id for at in gone}
         failures: list[Failure] = []
         counts = {"added": 0, "changed": 0}
         chunker = _Chunker(method, config, debate_config, jobs, self._cache)
@@ -144,17 +150,18 @@ class Index:
             if isinstance(result, Failure):
                 failures.append(result)
                 continue
-            at = os.path.realpath(item.path)
+            at = _place(item.path)
+            taken = {one.doc_id for place, one in known.items() if place != at} | put.keys()
+            result = _with_own_id(result, at) if result[0]["doc_id"] in taken else result
             doc_id = result[0]["doc_id"]
-            if at in known:
-                remove.add(known[at].doc_id)
             state = {"what": _CHUNKS, "source": item.name, "path": at, "fingerprint": prints[at]}
             put[doc_id] = (
                 json.dumps(state, ensure_ascii=False),
                 chunk_entries(result, self._embedder, sentences=sentences),
             )
             counts["changed" if at in known else "added"] += 1
-        self._change(put, remove - put.keys())
+        written = {json.loads(state)["path"] for state, _ in put.values()}
+        self._change(put, self._outdated(written.union(gone), put.keys()))
         n_chunks = sum(entry.role == "body" for _, entries in put.values() for entry in entries)
         unchanged = len(files) - len(new)
         return Sync(counts["added"], counts["changed"], len(gone), unchanged, n_chunks, tuple(failures), tuple(skipped))
@@ -167,10 +174,7 @@ class Index:
         """
         of_document: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
-            for name in ("doc_id", "start", "end"):
-                if name not in row:
-                    raise InputError(f"a chunk lacks {name}", hint="rows are {doc_id, start, end, text}")
-            of_document.setdefault(str(row["doc_id"]), []).append(row)
+            of_document.setdefault(_owner(row), []).append(row)
         put = {
             doc_id: (json.dumps({"what": _CHUNKS}), chunk_entries(same, self._embedder, sentences=sentences))
             for doc_id, same in of_document.items()
@@ -188,7 +192,7 @@ class Index:
         """
         of_document: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
-            of_document.setdefault(f"qa:{row.get('doc_id')}", []).append(row)
+            of_document.setdefault(_QA_PREFIX + _owner(row), []).append(row)
         put = {}
         for key, same in of_document.items():
             entries = [entry._replace(doc_id=key) for entry in qa_entries(same, self._embedder)]
@@ -197,8 +201,14 @@ class Index:
         return sum(map(len, of_document.values()))
 
     def remove(self, *doc_ids: str) -> None:
-        """Forget documents."""
-        self._change({}, doc_ids)
+        """Forget documents, their chunks and their question-answer pairs.
+
+        Raises:
+            InputError: if an id is no text.
+        """
+        if not all(isinstance(doc_id, str) for doc_id in doc_ids):
+            raise InputError("an id of a document is no text", hint="give each id by itself")
+        self._change({}, [*doc_ids, *(_QA_PREFIX + doc_id for doc_id in doc_ids)])
 
     def search(
         self,
@@ -238,6 +248,8 @@ class Index:
 
     def snapshot(self) -> Snapshot:
         """What is searched now: the newest version of the index."""
+        if self._is_closed:
+            raise StoreError(self._store.name, "the index was closed", hint="open it again")
         version = self._store.version()
         if self._snapshot is None or self._snapshot.version != version:
             self._snapshot = snapshot_of(self._store.read, version, self._snapshots)
@@ -245,7 +257,7 @@ class Index:
 
     def close(self) -> None:
         """Let go of the files."""
-        self._snapshot = None
+        self._snapshot, self._is_closed = None, True
         self._store.close()
 
     def __enter__(self) -> Index:
@@ -255,9 +267,16 @@ class Index:
         self.close()
 
     def _change(self, put: Change, remove: Iterable[str]) -> None:
+        if self._is_closed:
+            raise StoreError(self._store.name, "the index was closed", hint="open it again")
         removed = set(remove)
         if put or removed:
             self._store.change(put, removed)
+
+    def _outdated(self, places: Collection[str], kept: Collection[str]) -> set[str]:
+        """What the index holds now of some files, whoever put it there meanwhile, but for the documents kept."""
+        states = {doc_id: json.loads(state).get("path") for doc_id, state in self._store.documents().items()}
+        return {doc_id for doc_id, place in states.items() if place in places and doc_id not in kept}
 
     def _known(self) -> dict[str, _Known]:
         """Documents that came from files, by the file's real path."""
@@ -281,7 +300,42 @@ def _fingerprint(path: Path, settings: str) -> str:
 
 
 def _differs(known: _Known | None, item: FileInput, prints: dict[str, str]) -> bool:
-    return known is None or known.fingerprint != prints[os.path.realpath(item.path)]
+    return known is None or known.fingerprint != prints.get(_place(item.path))
+
+
+def _place(path: str | Path) -> str:
+    """The real path of a file or folder, as text that can be stored."""
+    return os.fsencode(os.path.realpath(path)).decode("utf-8", "backslashreplace")
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a file holds nothing any more, so that nothing of it is kept."""
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False
+
+
+def _knows(known: Mapping[str, _Known], root: str) -> bool:
+    return any(_is_under(at, root) for at in known)
+
+
+def _owner(row: object) -> str:
+    doc_id = row.get("doc_id") if isinstance(row, Mapping) else None
+    if not isinstance(doc_id, str) or not doc_id:
+        raise InputError(f"doc_id must be text, got {doc_id!r}", hint="rows are {doc_id, start, end, text}")
+    return doc_id
+
+
+def _with_own_id(rows: list[dict[str, Any]], place: str) -> list[dict[str, Any]]:
+    """Rows with another id of their document: a file of the same name and text in another folder has the first one."""
+    old = rows[0]["doc_id"]
+    new = f"{old}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+    made = []
+    for row in rows:
+        links = [link | {"target": link["target"].replace(old, new, 1)} for link in row["links"]]
+        made.append(row | {"doc_id": new, "chunk_id": row["chunk_id"].replace(old, new, 1), "links": links})
+    return made
 
 
 def _is_under(path: str, root: str) -> bool:
@@ -312,7 +366,7 @@ class _Chunker:
     def rows_of(
         self, files: Sequence[FileInput], prints: dict[str, str]
     ) -> Iterator[tuple[FileInput, list[dict[str, Any]] | Failure]]:
-        keys = {item.name: cache_key("chunks", item.name, prints[os.path.realpath(item.path)]) for item in files}
+        keys = {item.name: cache_key("chunks", item.name, prints.get(_place(item.path), "")) for item in files}
         found = {} if self._cache is None else self._cache.get_many(list(keys.values()))
         missing: list[Input] = [item for item in files if keys[item.name] not in found]
         made = chunk_all(missing, *self._how, jobs=self._jobs)

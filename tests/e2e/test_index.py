@@ -78,7 +78,7 @@ def test_other_folders_stay_and_a_broken_file_keeps_what_was_known(folder: Path,
     (other / "sea.txt").write_text("The tide is high at noon.", "utf-8")
     with opened(tmp_path) as index:
         index.sync(folder, other)
-        (folder / "note.md").write_bytes(b"")
+        (folder / "note.md").write_bytes(b"\0\1\2 binary \0\xff" * 20)
         done = index.sync(folder)
         assert [failure.source.endswith("note.md") for failure in done.failures] == [True]
         assert "7664-41-7" in index.search("7664-41-7")[0].text
@@ -352,3 +352,97 @@ def test_what_a_document_holds_cannot_act_on_the_terminal(tmp_path: Path) -> Non
     shown = run(tmp_path, "search", "pump", "--store", "s").stdout
     assert not {"\u202e", "\u009b"} & set(shown)
     assert "[bold]x[/bold]" in shown
+
+
+def test_files_of_equal_name_and_text_in_two_folders_are_two_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("c", "d"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "licence.txt").write_text("The licence grants use to all.\n\n第八条 交货。\n", "utf-8")
+    with opened(tmp_path) as index:
+        for name in ("c", "d"):
+            monkeypatch.chdir(tmp_path / name)
+            assert index.sync(".").added == 1
+        monkeypatch.chdir(tmp_path / "c")
+        assert index.sync(".").unchanged == 1
+        assert len(index.search("licence", config=SearchConfig(duplicate_cosine=1))) == 2
+        (tmp_path / "c" / "licence.txt").write_text("Another text.", "utf-8")
+        assert index.sync(".").changed == 1
+        hits = index.search("licence", config=SearchConfig(dense_weight=0))
+        assert [hit.score > 0 for hit in hits].count(True) == 1
+
+
+def test_a_file_that_was_emptied_and_a_folder_that_is_gone_are_forgotten(folder: Path, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync(folder)
+        (folder / "pumps.md").write_bytes(b"")
+        done = index.sync(folder)
+        assert (done.removed, len(done.failures)) == (1, 1)
+        shutil.rmtree(folder)
+        assert index.sync(folder).removed == 2
+        assert index.search("strainer 氨气") == []
+        with pytest.raises(InputError, match="no such file"):
+            index.sync(folder)
+
+
+def test_names_that_are_no_text_are_indexed_too(tmp_path: Path) -> None:
+    docs = os.fsencode(tmp_path) + b"/docs"
+    os.mkdir(docs)
+    with open(docs + b"/b\xff\n'x.txt", "w", encoding="utf-8") as file:
+        file.write("Valve nine is closed.")
+    with opened(tmp_path) as index:
+        assert index.sync(tmp_path / "docs").added == 1
+        assert index.sync(tmp_path / "docs").unchanged == 1
+        assert index.search("valve nine")
+
+
+ROW = {"doc_id": "d", "start": 0, "end": 5, "text": "hello"}
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("page", "iv"), ("metadata", "x"), ("start", float("nan")), ("start", 2**70), ("heading_path", "Warranty"),
+    ("heading_path", [2024]), ("links", "x"), ("links", [1]), ("doc_id", 7), ("doc_id", None), ("text", "a\udcff"),
+    ("source", 3), ("question", 4), ("end", None),
+])  # fmt: skip
+def test_rows_that_search_would_stumble_over_are_refused(field: str, value: object, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        with pytest.raises(InputError, match=field if field != "text" else "stored"):
+            index.add_chunks([ROW | {field: value}])
+        index.add_chunks([ROW])
+        assert index.search("hello")
+
+
+def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.add_chunks([ROW | {"metadata": {"n": 1}}])
+        assert index.search("hello", wanted=Filter(metadata={"n": "1"}))
+        for wrong in (lambda: index.search(None), lambda: index.remove(["d"]), lambda: index.sync(tmp_path, jobs=0),  # type: ignore[arg-type]
+                      lambda: index.add_chunks([None]), lambda: index.add_qa(["x"]),  # type: ignore[list-item]
+                      lambda: Filter(heading=4), lambda: SearchConfig(dense_roles=("nope",)),  # type: ignore[arg-type]
+                      lambda: SearchConfig(with_neighbours=10**9)):  # fmt: skip
+            with pytest.raises(InputError):
+                wrong()
+        assert index.search("a\udcff") is not None
+        index.add_qa([{"qa_id": "1", "doc_id": "d", "question": "Who?", "answer": "The guard."}])
+        assert len(index.search("hello guard", config=SearchConfig(duplicate_cosine=1))) == 2
+        index.remove("d")
+        assert index.search("hello guard") == []
+    with pytest.raises(StoreError, match="was closed"):
+        index.search("hello")
+
+
+def test_a_row_of_a_table_is_the_answer_and_not_its_header(tmp_path: Path) -> None:
+    (tmp_path / "t.md").write_text(
+        "# Parts\n\n| Part | CAS number | Share |\n|---|---|---|\n| PGME | 107-98-2 | 10 |\n| KOH | 1310-58-3 | 5 |\n",
+        "utf-8",
+    )
+    with opened(tmp_path) as index:
+        index.sync(tmp_path / "t.md")
+        assert "107-98-2" in index.ask("What is the CAS number of PGME?").text
+
+
+def test_the_library_and_the_command_line_index_alike(folder: Path, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync(folder)
+    assert "0 added, 0 changed, 0 removed, 3 unchanged" in run(tmp_path, "index", "docs", "--store", "index").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -109,8 +110,10 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
             yield low, high
             continue
         at = low
-        for line in text[low:high].splitlines(keepends=True):
-            if any(char.isalnum() for char in line):
+        lines = text[low:high].splitlines(keepends=True)
+        for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+            is_header = "-" in below and not any(char.isalnum() for char in below)
+            if any(char.isalnum() for char in line) and not is_header:
                 yield at, at + len(line.rstrip())
             at += len(line)
 

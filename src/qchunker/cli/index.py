@@ -56,7 +56,7 @@ def _search_options(command: Command) -> Command:
                      help="Weight of relevance against diversity, such as 0.7.  [default: relevance alone]"),
         click.option("--duplicates", type=float, default=default.duplicate_cosine, show_default=True,
                      help="Cosine above which a hit says what a better one says; 1 keeps all."),
-        click.option("--neighbours", type=click.IntRange(0), default=0, show_default=True,
+        click.option("--neighbours", type=click.IntRange(0, 100), default=0, show_default=True,
                      help="Chunks before and behind that come with a hit."),
         click.option("--source", metavar="PATTERN", help="Only documents of this name, such as 'manuals/*.pdf'."),
         click.option("--heading", metavar="WORDS", help="Only below headings with these words."),
@@ -142,6 +142,7 @@ def _print_sync(done: Sync, store: str, *, as_json: bool) -> None:
 def search(question: str, store: str, embedder: str, k: int, as_json: bool, explain: bool, **options: Any) -> None:
     """Find the chunks that fit a question best."""
     config, wanted = _config(options), _filter(options)
+    _check_question(question)
     with _opened(store, embedder, create=False) as opened:
         hits = opened.search(question, k, config=config, wanted=wanted)
     if as_json:
@@ -161,13 +162,14 @@ def search(question: str, store: str, embedder: str, k: int, as_json: bool, expl
 def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain: bool, **options: Any) -> None:
     """Answer a question from the documents, every sentence with its source."""
     config, wanted = _config(options), _filter(options)
+    _check_question(question)
     with _opened(store, embedder, create=False) as opened:
         answer = opened.ask(question, k, config=config, wanted=wanted)
     if as_json:
         print(json.dumps(_answer_row(answer), ensure_ascii=False))  # noqa: T201
         return
     console = Console(highlight=False, emoji=False)
-    console.print(Text(answer.text, style="bold" if answer.found else ""), soft_wrap=True)
+    console.print(Text(_plain(answer.text), style="bold" if answer.found else ""), soft_wrap=True)
     for source in answer.sources:
         where = f"[{source.number}] {_place(source.source, source.page, source.heading_path)}"
         span = "" if source.start is None else f", characters {source.start}-{source.end}"
@@ -176,6 +178,11 @@ def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain
         console.print(Text(f"confidence {answer.confidence:.2f}", style="dim"))
         for number, hit in enumerate(answer.hits, 1):
             _print_hit(console, number, hit, question, explain=True)
+
+
+def _check_question(question: str) -> None:
+    if not question.strip():
+        raise InputError("the question is blank")
 
 
 def _config(options: dict[str, Any]) -> SearchConfig:
@@ -251,7 +258,7 @@ def _highlighted(text: str, question: str) -> Text:
 
 def _place(source: str, page: int | None, path: tuple[str, ...]) -> str:
     parts = [source, *([f"page {page}"] if page else []), *([" > ".join(path)] if path else [])]
-    return " · ".join(parts)
+    return " ".join(" · ".join(parts).split())
 
 
 def _plain(text: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from qchunker.config import VECTOR_ROLES
 from qchunker.errors import InputError
 from qchunker.indexing.entry import Entry
 from qchunker.indexing.lexical_tokens import lexical_tokens
@@ -15,7 +16,7 @@ from qchunker.models.embedder import Embedder, Vectors
 from qchunker.sentences import sentence_spans
 
 Row = Mapping[str, Any]
-BODY, QUESTION, SENTENCE, ANSWER, VARIANT = ROLES = ("body", "question", "sentence", "answer", "variant")
+BODY, QUESTION, SENTENCE, ANSWER, VARIANT = ROLES = VECTOR_ROLES
 """What a vector of a record stands for. ``question`` is what a chunk answers; ``variant`` is a wording of the question
 of a question-answer pair, the first one its own."""
 
@@ -62,7 +63,8 @@ def qa_entries(rows: Sequence[Row], embedder: Embedder) -> list[Entry]:
         InputError: if a field is missing or blank.
     """
     records, wanted = [], []
-    for row in rows:
+    for given in rows:
+        row = _well_formed(given, "a question-answer pair")
         for name in ("qa_id", "doc_id", "question", "answer"):
             if not isinstance(row.get(name), str) or not row[name].strip():
                 raise InputError(f"question-answer pair {row.get('qa_id')!r}: {name} is missing or blank")
@@ -77,10 +79,73 @@ def qa_entries(rows: Sequence[Row], embedder: Embedder) -> list[Entry]:
     return list(_entries(records, wanted, embedder))
 
 
-def _checked(row: Row) -> dict[str, Any]:
+_MOST = 1 << 53
+
+
+def _is_position(value: object) -> bool:
+    return type(value) is int and 0 <= value < _MOST
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+
+
+def _are_links(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(one, Mapping) and isinstance(one.get("kind"), str) and isinstance(one.get("target"), str)
+        for one in value
+    )
+
+
+# What a field must be where it is given and not null.
+_FIELDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "doc_id": ("text", lambda value: isinstance(value, str) and bool(value)),
+    "chunk_id": ("text", lambda value: isinstance(value, str) and bool(value)),
+    "source": ("text", lambda value: isinstance(value, str)),
+    "start": ("a whole number", _is_position),
+    "end": ("a whole number", _is_position),
+    "page": ("a whole number", lambda value: _is_position(value) and int(str(value)) < 1 << 31),
+    "text": ("text", lambda value: isinstance(value, str)),
+    "completed_text": ("text", lambda value: isinstance(value, str)),
+    "embedding_text": ("text", lambda value: isinstance(value, str)),
+    "question": ("text", lambda value: isinstance(value, str)),
+    "summary": ("text", lambda value: isinstance(value, str)),
+    "heading_path": ("a list of texts", _is_path),
+    "variants": ("a list of texts", _is_path),
+    "links": ("a list of {kind, target}", _are_links),
+    "metadata": ("an object", lambda value: isinstance(value, Mapping)),
+}
+
+
+def _well_formed(row: object, name: str) -> dict[str, Any]:
+    """The row with fields of the right types; nothing that a search would stumble over comes into an index.
+
+    Raises:
+        InputError: naming the field.
+    """
+    if not isinstance(row, Mapping):
+        raise InputError(f"{name}: the row is no object but {type(row).__name__}")
+    name = f"{name} {row.get('chunk_id') or row.get('qa_id') or ''}".rstrip()
+    for field, (what, holds) in _FIELDS.items():
+        if row.get(field) is not None and not holds(row[field]):
+            raise InputError(f"{name}: {field} must be {what}, got {row[field]!r:.60}")
+    made = {key: value for key, value in row.items() if value is not None or key not in ("metadata", "links")}
+    made["metadata"] = {str(key): str(value) for key, value in (row.get("metadata") or {}).items()}
+    try:
+        json.dumps(made, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{name}: cannot be stored: {error}") from error
+    return made
+
+
+def _checked(given: Row) -> dict[str, Any]:
+    row = _well_formed(given, "a chunk")
     text = row.get("embedding_text") or row.get("completed_text") or row.get("text")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the chunk {row.get('chunk_id')!r} has no text", hint="give the texts with --documents")
+    for name in ("doc_id", "start", "end"):
+        if row.get(name) is None:
+            raise InputError(f"a chunk lacks {name}", hint="rows are {doc_id, start, end, text}")
     record_id = row.get("chunk_id") or f"{row['doc_id']}:{row['start']}-{row['end']}"
     body = row.get("text") or text
     return dict(row) | {"record": CHUNK, "record_id": str(record_id), "embedding_text": text, "text": body}

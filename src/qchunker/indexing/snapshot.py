@@ -28,6 +28,7 @@ _ARRAYS = (
     "vectors", "vector_records", "vector_roles", "pages", "starts", "documents", "paths", "payloads", "payload_starts",
 )  # fmt: skip
 _SETTINGS = "snapshot.json"
+_LONGEST_VECTOR = 1.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +127,9 @@ def snapshot_of(read: Any, version: str, folder: Path) -> Snapshot:
 
 
 def _write(stored: Stored, folder: Path) -> None:
+    lengths = np.linalg.norm(stored.vectors.astype(np.float64), axis=1)
+    if not np.isfinite(lengths).all() or (lengths > _LONGEST_VECTOR).any():
+        raise StoreCorruptError(stored.version, "a stored vector is not of length 1")
     bodies = [at for at, role in enumerate(stored.roles) if role == BODY]
     payloads = [json.loads(stored.payloads[at]) for at in bodies]
     record_of = {stored.record_ids[at]: number for number, at in enumerate(bodies)}

@@ -41,7 +41,7 @@ def _candidates(snapshot: Snapshot, record: int, config: SearchConfig) -> Iterat
             if at is not None:
                 yield str(link["kind"]), at
     if config.with_neighbours:
-        for step in range(1, config.with_neighbours + 1):
+        for step in range(1, min(config.with_neighbours, len(snapshot)) + 1):
             for kind, at in (("before", record - step), ("behind", record + step)):
                 if 0 <= at < len(snapshot) and snapshot.documents[at] == snapshot.documents[record]:
                     yield kind, at

@@ -33,6 +33,11 @@ class Filter:
     doc_ids: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("source", "heading"):
+            if not isinstance(getattr(self, name), str | None):
+                raise ConfigError(name, f"must be text, got {getattr(self, name)!r}")
+        if not isinstance(self.metadata, Mapping):
+            raise ConfigError("metadata", f"must be names and values, got {self.metadata!r}")
         if self.pages is not None and not (len(self.pages) == 2 and 1 <= self.pages[0] <= self.pages[1]):
             raise ConfigError("pages", f"must be the first and the last page, got {self.pages}")
 

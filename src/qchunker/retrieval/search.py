@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qchunker.config import SearchConfig
-from qchunker.errors import ConfigError
+from qchunker.errors import ConfigError, InputError
 from qchunker.indexing.question_tokens import question_tokens
 from qchunker.indexing.records import ROLES
 from qchunker.indexing.snapshot import Snapshot
@@ -70,12 +70,15 @@ def search(
         reranker: orders the best candidates anew.
 
     Raises:
-        ConfigError: if ``k`` is below 1.
+        ConfigError: if ``k`` is below 1. InputError: if the question is no text.
         ModelError: if the embedder or the reranker fails.
     """
     config = config or SearchConfig()
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ConfigError("k", f"must be a whole number of at least 1, got {k!r}")
+    if not isinstance(question, str):
+        raise InputError(f"the question must be text, got {type(question).__name__}")
+    question = question.encode("utf-8", "replace").decode()  # half characters have no meaning
     mask = allowed(snapshot, wanted)
     if not question.strip() or not mask.any():
         return []
