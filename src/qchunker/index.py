@@ -208,7 +208,7 @@ class Index:
         """
         if not all(isinstance(doc_id, str) for doc_id in doc_ids):
             raise InputError("an id of a document is no text", hint="give each id by itself")
-        self._change({}, [*doc_ids, *(_QA_PREFIX + doc_id for doc_id in doc_ids)])
+        self._change({}, _with_pairs(doc_ids))
 
     def search(
         self,
@@ -274,9 +274,12 @@ class Index:
             self._store.change(put, removed)
 
     def _outdated(self, places: Collection[str], kept: Collection[str]) -> set[str]:
-        """What the index holds now of some files, whoever put it there meanwhile, but for the documents kept."""
+        """What the index holds now of some files, whoever put it there meanwhile, but for the documents kept.
+
+        Pairs of a text that is not there any more go with it: nothing grounds them.
+        """
         states = {doc_id: json.loads(state).get("path") for doc_id, state in self._store.documents().items()}
-        return {doc_id for doc_id, place in states.items() if place in places and doc_id not in kept}
+        return _with_pairs(doc_id for doc_id, place in states.items() if place in places and doc_id not in kept)
 
     def _known(self) -> dict[str, _Known]:
         """Documents that came from files, by the file's real path."""
@@ -318,6 +321,10 @@ def _is_empty(path: Path) -> bool:
 
 def _knows(known: Mapping[str, _Known], root: str) -> bool:
     return any(_is_under(at, root) for at in known)
+
+
+def _with_pairs(doc_ids: Iterable[str]) -> set[str]:
+    return {key for doc_id in doc_ids for key in (doc_id, _QA_PREFIX + doc_id)}
 
 
 def _owner(row: object) -> str:

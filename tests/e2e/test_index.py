@@ -386,6 +386,21 @@ def test_a_file_that_was_emptied_and_a_folder_that_is_gone_are_forgotten(folder:
             index.sync(folder)
 
 
+def test_question_answer_pairs_go_with_the_text_they_come_from(folder: Path, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.sync(folder)
+        doc_id = index.search("strainer")[0].row["doc_id"]
+        pairs = [{"qa_id": "1", "doc_id": doc_id, "question": "Who empties the sump?", "answer": "The night watchman."},
+                 {"qa_id": "2", "doc_id": doc_id, "question": "谁排空集水坑？", "answer": "值夜人员。"}]  # fmt: skip
+        index.add_qa(pairs)
+        assert index.sync(folder).changed == 0
+        assert "watchman" in index.search("Who empties the sump?", k=1)[0].text
+        (folder / "pumps.md").write_text("Pumps were sold.", "utf-8")
+        index.sync(folder)
+        for question, words in [("Who empties the sump?", "watchman"), ("谁排空集水坑？", "值夜")]:
+            assert not any(words in hit.text for hit in index.search(question))
+
+
 def test_names_that_are_no_text_are_indexed_too(tmp_path: Path) -> None:
     docs = os.fsencode(tmp_path) + b"/docs"
     os.mkdir(docs)
