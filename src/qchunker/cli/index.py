@@ -21,6 +21,7 @@ from qchunker.config import FUSIONS, ChunkingConfig, CompletionConfig, DebateCon
 from qchunker.errors import ConfigError, InputError
 from qchunker.index import Index, Sync
 from qchunker.indexing.lexical_tokens import lexical_tokens
+from qchunker.inputs import expand_paths
 from qchunker.models.load import DEFAULT_EMBEDDER, load_embedder
 from qchunker.pipeline import DEBATE
 from qchunker.retrieval.filters import Filter
@@ -92,9 +93,14 @@ def index(
         raise ConfigError("paths", "chunks and documents cannot be given together", hint="use two commands")
     if (qa or documents) and not rows:
         raise ConfigError("paths", "--qa and --documents belong to .jsonl files")
+    # Wrong input is found before a store is made.
+    found = _rows(rows, documents, qa=qa)
+    if not rows and not ("://" in store or os.path.exists(store)):
+        expand_paths(paths)
     with _opened(store, embedder, create=True) as opened:
         if rows:
-            _fill(opened, rows, documents, qa=qa, sentences=sentences, as_json=as_json)
+            number = opened.add_qa(found) if qa else opened.add_chunks(found, sentences=sentences)
+            _print_filled(number, "question-answer pair" if qa else "chunk", as_json=as_json)
             return
         config = ChunkingConfig(target_chars=target_chars)
         how = DebateConfig(completion=None if no_complete else CompletionConfig())
@@ -106,7 +112,7 @@ def index(
     finish(done.added + done.changed + done.unchanged + len(done.failures), list(done.failures))
 
 
-def _fill(opened: Index, paths: list[str], documents: str | None, *, qa: bool, sentences: bool, as_json: bool) -> None:
+def _rows(paths: list[str], documents: str | None, *, qa: bool) -> list[dict[str, Any]]:
     found = [row for path in paths for row in read_rows(path, ("doc_id",) if qa else ("doc_id", "start", "end"))]
     if documents:
         texts = {row["doc_id"]: row["text"] for row in read_rows(documents, ("doc_id", "text"))}
@@ -114,8 +120,10 @@ def _fill(opened: Index, paths: list[str], documents: str | None, *, qa: bool, s
         if missing:
             raise InputError(f"{documents}: has no text of {missing[0]!r}")
         found = [{"text": texts[row["doc_id"]][row["start"] : row["end"]]} | row for row in found]
-    number = opened.add_qa(found) if qa else opened.add_chunks(found, sentences=sentences)
-    what = "question-answer pair" if qa else "chunk"
+    return found
+
+
+def _print_filled(number: int, what: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"indexed": number}))  # noqa: T201
     else:

@@ -38,8 +38,13 @@ class Filter:
                 raise ConfigError(name, f"must be text, got {getattr(self, name)!r}")
         if not isinstance(self.metadata, Mapping):
             raise ConfigError("metadata", f"must be names and values, got {self.metadata!r}")
-        if self.pages is not None and not (len(self.pages) == 2 and 1 <= self.pages[0] <= self.pages[1]):
+        if self.pages is not None and not _is_range(self.pages):
             raise ConfigError("pages", f"must be the first and the last page, got {self.pages}")
+
+
+def _is_range(pages: object) -> bool:
+    whole = isinstance(pages, tuple | list) and [type(page) for page in pages] == [int, int]
+    return whole and 1 <= pages[0] <= pages[1]  # type: ignore[index]
 
 
 def allowed(snapshot: Snapshot, wanted: Filter | None) -> npt.NDArray[np.bool_]:

@@ -24,6 +24,8 @@ from qchunker.retrieval.filters import Filter, allowed
 from qchunker.retrieval.fusion import reciprocal_rank_fusion, standardised_fusion
 from qchunker.retrieval.hits import Hit
 
+MAX_QUESTION_CHARS = 20_000
+"""Longer than any question; every token of it would be looked up."""
 _DIGITS = 6
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -48,6 +50,20 @@ class _Scores(NamedTuple):
     bm25: Floats | None
 
 
+def checked_question(question: object) -> str:
+    """The question as text that can be encoded.
+
+    Raises:
+        InputError: if it is no text, or too long to be a question.
+    """
+    if not isinstance(question, str):
+        raise InputError(f"the question must be text, got {type(question).__name__}")
+    if len(question) > MAX_QUESTION_CHARS:
+        what = f"the question has {len(question):,} characters, more than {MAX_QUESTION_CHARS:,}"
+        raise InputError(what, hint="ask in fewer words")
+    return question.encode("utf-8", "replace").decode()  # half characters have no meaning
+
+
 def search(
     snapshot: Snapshot,
     question: str,
@@ -70,15 +86,14 @@ def search(
         reranker: orders the best candidates anew.
 
     Raises:
-        ConfigError: if ``k`` is below 1. InputError: if the question is no text.
+        ConfigError: if ``k`` is below 1. InputError: if the question is no text, or longer than
+            ``MAX_QUESTION_CHARS``.
         ModelError: if the embedder or the reranker fails.
     """
     config = config or SearchConfig()
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ConfigError("k", f"must be a whole number of at least 1, got {k!r}")
-    if not isinstance(question, str):
-        raise InputError(f"the question must be text, got {type(question).__name__}")
-    question = question.encode("utf-8", "replace").decode()  # half characters have no meaning
+    question = checked_question(question)
     mask = allowed(snapshot, wanted)
     if not question.strip() or not mask.any():
         return []

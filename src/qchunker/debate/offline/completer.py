@@ -66,6 +66,7 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(r"\s?[（(]([^（()）]+)[）)]")
+_CLOSING = {"”": '“"', "」": "「", "’": "‘", "』": "『"}
 _BEHIND = re.compile(
     r"\s*[（(](?:以下|下文|下)?(?:简称|簡稱|称|稱|统称|統稱|合称|合稱)?(?:为|為)?(?:the )?[\"“‘「『'（(]?\s*"
     r"([^()（）“”]{1,60}?)\s*[\"”’」』'）)]?[)）]$",
@@ -303,6 +304,9 @@ class _Writer:
         labelled = _LABELLED.match(shorter)  # 出租方（甲方）：...
         if labelled is not None and labelled[1].casefold() == name:
             shorter = shorter[labelled.end() :]
+        shorter = shorter.strip()
+        if shorter[-1:] in _CLOSING and not any(mark in shorter for mark in _CLOSING[shorter[-1]]):
+            shorter = shorter[:-1]  # the opening quotation mark stands before the evidence
         return shorter.strip() if first_letter(shorter) else phrase
 
     def _mention(self, surface: Span) -> int:

@@ -41,6 +41,15 @@ _SAYS_EN = re.compile(
     r"[”\"]? (?:means?|shall mean|refers? to|(?:is|are) (?:an?|the|any|\d|"
     r"[a-z-]+ (?:months|days|years|hours|weeks|per)))\b"
 )
+# In these places a word such as make is the verb, whatever a tool of that name may be.
+_VERB_AFTER = re.compile(
+    r"\b(?:to|will|would|can|could|may|might|must|shall|should|not|never|always|please|you|we|they|I)\s$|n['’]t\s$"
+)
+_VERB_BEFORE = re.compile(r"\s(?:an?|the|it|its|sure|this|that|these|those|your|our|all|any|some|them|each|every)\b")
+# A definition that says from where on it holds.
+_FROM_HERE = re.compile(
+    r"(?:以下|下文|下称|本(?:授权|许可证?|章|节|节中|附录))[^，。；\n]{0,6}$|\b(?:[Bb]elow|[Hh]erein\w*)\b"
+)
 _OPENS_EN = re.compile(r"[\W\d]*(?:[Tt]he |[Aa]n? )?[\"“]?")
 _SYMBOLS = re.compile(r"(?<![\w/.-])\[?([A-Za-z]{3,8})\]?(?![\w/.])")
 _AMOUNT_FOLLOWS = re.compile(
@@ -115,7 +124,13 @@ def _unexplained(index: DocumentIndex, chunk: Span) -> Iterator[tuple[DefinedTer
             continue
         if all(_says_nothing(index, term, span) for span in term.evidence):
             continue
-        places = [place._replace(term=term) for place in places if not _part_of_longer_name(index, term, place)]
+        if _holds_from_there_on(index, term, chunk):
+            continue
+        places = [
+            place._replace(term=term)
+            for place in places
+            if not (_part_of_longer_name(index, term, place) or _is_verb(index, place))
+        ]
         if not places or _said_here(index, places[0]):
             continue
         if index.chinese and _stands_by_its_kind(index, term, places):
@@ -127,6 +142,23 @@ def _says_nothing(index: DocumentIndex, term: DefinedTerm, span: Span) -> bool:
     """Whether a definition is no more than the name, or only says where the meaning stands."""
     short = span.end - span.start < len(term.name) + _LEAST_CHARS
     return short or _POINTS_ON.search(index.text, *span) is not None
+
+
+def _holds_from_there_on(index: DocumentIndex, term: DefinedTerm, chunk: Span) -> bool:
+    """Whether the chunk stands before a definition that speaks of what follows it, such as a licence's at the end."""
+    first = term.evidence[0].start
+    if term.origin != "definition" or chunk.start > first or len(term.evidence) > 1:
+        return False
+    sentence = index.sentence_at(first)
+    return _FROM_HERE.search(index.text, sentence.start, first) is not None
+
+
+def _is_verb(index: DocumentIndex, place: Occurrence) -> bool:
+    """Whether a plain English word is what someone does, not the thing of that name."""
+    if not re.fullmatch("[a-z]+", place.term.name):
+        return False
+    before = index.text[max(0, place.start - 12) : place.start]
+    return bool(_VERB_AFTER.search(before) or _VERB_BEFORE.match(index.text, place.end, place.end + 8))
 
 
 def _part_of_longer_name(index: DocumentIndex, term: DefinedTerm, place: Occurrence) -> bool:

@@ -76,8 +76,9 @@ _WORDS = re.compile(r"[A-Za-z]+")
 _SMALL_WORD = re.compile(r"(?<![\w-])[a-z]{3,6}(?![\w-])")
 _MAX_ACRONYMS = 100
 _MEANS = re.compile(r" (?:means?|refers? to|comprises?|denotes?|consists? of)\s+$")
-_ARTICLE = re.compile(r"(?:the|an?|any|one of)\s")
+_ARTICLE = re.compile(r"(?:the|an?|any|one of)\s(?!(?:bit|little|lot|few|must|good|bad) )")
 _OPENING_CHARS = 300  # the sentences that open a section define what its heading names
+_CAPITALISED = 10  # times as often with a capital makes a word a name
 _CONSTANTS = frozenset("NULL TRUE FALSE NONE TODO FIXME NOTE WARNING ERROR IMPORTANT".split())
 _IS_A = re.compile(
     r"(?:^|(?<=[.;:] )|(?<=\n)|(?<=[.;:] The )|(?<=[.;:] An ))(?![IVXLC]+\b)([A-Z]{3,}[\w-]{0,6}) (?:is|are) an? "
@@ -248,9 +249,17 @@ def _defining_sentences(
         if len(words) == 1 and not in_heading and not _CODE_LIKE.fullmatch(name) and name not in text[sentence.end :]:
             continue
         evidence = Span(sentence.start, min(sentence.end, sentence.start + _MAX_EVIDENCE_CHARS))
-        yield DefinedTerm(name.lower() if name[1:].islower() else name, (evidence,), "definition")
+        yield DefinedTerm(_as_written(name, text), (evidence,), "definition")
         if in_heading and len(words) > 1 and words[-1].endswith("ing"):
             yield DefinedTerm(name.split()[-1].lower(), (evidence,), "definition")
+
+
+def _as_written(name: str, text: str) -> str:
+    """The name without the capital of a sentence's first word, unless the text hardly ever writes it without."""
+    if not name[1:].islower():
+        return name
+    plain, capital = (len(re.findall(rf"(?<![\w./-]){form}(?![\w/-])", text)) for form in (name.lower(), name))
+    return name if plain * _CAPITALISED < capital else name.lower()
 
 
 def _stem(phrase: str) -> str:

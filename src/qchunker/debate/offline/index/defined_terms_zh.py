@@ -44,10 +44,13 @@ _FUNCTION_WORDS = re.compile(
     r"[的是在和与與並并且也这這那其我你他她它所被把会會能而但如若则則或及对對为為从從到就都不没沒有了着著过過]|因此|因为|因為|自己"
 )
 _LATIN = re.compile(r"[（(]\s*([A-Za-z][\w&/.+-]{0,14}(?: [A-Z][a-z]+)?)\s*[）)]")
+# A preposition in front of a short name is no part of it: 从光盘（CD）, but not 到期收益率（YTM）.
+_LEADING = re.compile(r"[\d.\s]*(?:从(?![业属犯容众])|到(?![期位岸货付达站]))")
 _AND = ("和", "与", "與", "及")
 _AMOUNT_BEFORE = re.compile(r"\d[\d.,]*(?:年|月份?|日|[万亿]*[元美港]?元?)")
 _LATIN_FULL = re.compile(
-    r"(?<![\w-])((?=[\w&-]*[A-Z][\w&-]*[A-Z])[A-Z][A-Za-z&-]{1,9})\s?[（(]([\u4e00-\u9fff][^（()）\n，。；]{2,20})[）)]"
+    r"(?<![\w-])((?=[\w&-]*[A-Z][\w&-]*[A-Z])[A-Z][A-Za-z&-]{1,9})\s?[（(]"
+    r"(?!没有|不|未|参见|见|例如|如|详见|包括|目前|仅)([\u4e00-\u9fff][^（()）\n，。；]{2,20})[）)]"
 )
 _CODE_PART = re.compile(
     r"(?<![\w-])([A-Za-z]{2,8})\s?(?:(?:部分|字段|参数|列|位|项)?\s?(?:应当是|应该是|应为|是指|表示|代表|指的是)|"
@@ -141,12 +144,14 @@ def _full_name_start(text: str, at: int) -> int:
 def _latin_short_forms(text: str) -> Iterator[DefinedTerm]:
     for match in _LATIN.finditer(text):
         short = match[1]
-        if short in FAMOUS or re.fullmatch(r"[ivxIVX]{2,}|v?\d[\d.]*|[a-z]{4,}", short):
+        if set(short.split("/")) <= FAMOUS or re.fullmatch(r"[ivxIVX]{2,}|v?\d[\d.]*|[a-z]{4,}", short):
             continue
         start = _full_name_start(text, match.start())
         amount = _AMOUNT_BEFORE.match(text, start, match.start())
         start = amount.end() if amount else start
-        full = text[start : match.start()].strip()
+        leading = _LEADING.match(text, start, match.start())
+        start = leading.end() if leading else start
+        full = text[start : match.start()].strip(' \n”"」')
         if text[start - 1 : start] in _AND and "-" in short:
             continue  # a body with two names, of which only the second was found
         if len(short) == 1 or short.islower():
