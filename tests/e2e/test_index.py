@@ -412,6 +412,45 @@ def test_names_that_are_no_text_are_indexed_too(tmp_path: Path) -> None:
         assert index.search("valve nine")
 
 
+@pytest.mark.parametrize(("text", "question", "rule", "exception"), [
+    ("# Premises\n\n6.2 No animals are allowed on the premises. Assistance dogs are exempt from this rule.\n",
+     "Are animals allowed on the premises?", "No animals", "Assistance dogs are exempt"),
+    ("# Descaling\n\nNever interrupt a descaling cycle. This does not apply when the leak alarm sounds.\n",
+     "When may a descaling cycle be interrupted?", "Never interrupt", "leak alarm"),
+    ("# 场所\n\n第六条 场所内不得携带动物。导盲犬除外。\n", "场所内可以携带动物吗？", "不得携带动物", "导盲犬除外"),
+    ("# 除垢\n\n除垢过程中不得断电。但漏水报警时可以断电。\n", "除垢过程中可以断电吗？", "不得断电", "漏水报警"),
+])  # fmt: skip
+def test_an_answer_gives_the_exception_behind_its_rule(
+    text: str, question: str, rule: str, exception: str, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "rules.md").write_text(text, "utf-8")
+    with opened(tmp_path) as index:
+        index.sync(docs)
+        said = [one.text for one in index.ask(question).sentences]
+    assert rule in said[0]
+    assert any(exception in one for one in said[:2])
+
+
+@pytest.mark.parametrize(("question", "found"), [
+    ("What does fault code E12 mean?", True), ("What does fault code E99 mean?", False),
+    ("故障代码 E12 是什么意思？", True), ("E99是什么故障代码？", False),
+])  # fmt: skip
+def test_of_a_code_that_is_nowhere_there_is_no_answer(question: str, found: bool, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    table = "| Fault code | Meaning |\n|---|---|\n| E12 | Pump blocked |\n| E19 | Valve stuck |\n"
+    table_zh = "| 故障代码 | 意思 |\n|---|---|\n| E12 | 水泵堵塞 |\n| E19 | 阀门卡住 |\n"
+    (docs / "codes.md").write_text(f"# Fault codes\n\n{table}", "utf-8")
+    (docs / "codes-zh.md").write_text(f"# 故障代码\n\n{table_zh}", "utf-8")
+    with opened(tmp_path) as index:
+        index.sync(docs)
+        answer = index.ask(question)
+        assert answer.found is found
+        assert not found or any("Pump blocked" in one.text or "水泵堵塞" in one.text for one in answer.sentences)
+
+
 def test_wrong_input_makes_no_store(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{", "utf-8")
     for wrong in ("nowhere", "bad.jsonl"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -26,8 +27,16 @@ _NEAR_BEST = 0.85
 _LEAST_CHARS = 4
 _HITS_READ = 4
 _SAME = 0.95
+_GAP = 12  # characters between a sentence and the next one: a number, a mark
 _STOPS = (".", "!", "。", "！", "；", ";", ":", "：")
 _QUESTION_MARKS = ("?", "？")
+_CODE = re.compile(r"[a-z]+[-_]?\d[\w.-]*")
+# A sentence that takes something back of the one before it: a rule is not quoted without it.
+_TAKES_BACK = re.compile(
+    r"\b(?:not apply|exempt(?:ed)?|except(?:ions?)?|unless|notwithstanding)\b|^(?:However|But|Only|In that case)\b|"
+    r"不适用|除外|例外|不在此限|不受[^，。；]{1,12}限制|^(?:但是?|然而|只有|仅在)",
+    re.IGNORECASE,
+)
 
 
 class _Candidate(NamedTuple):
@@ -65,14 +74,33 @@ def extracted(question: str, hits: Sequence[Hit], embedder: Embedder, bm25: BM25
             break
         if all(float(vectors[1 + at] @ vectors[1 + other]) < _SAME for other in chosen):
             chosen.append(at)
+    chosen += [at for at in _taken_back(chosen, candidates) if at not in chosen]
     chosen.sort(key=lambda at: (candidates[at].hit != candidates[best[0]].hit, candidates[at].hit, at))
     sentences = tuple(Cited(candidates[at].text, (candidates[at].hit,), None, candidates[at].span) for at in chosen)
     return Answer(question, sentences, tuple(hits), found=True, confidence=certainty, language=language)
 
 
+def _taken_back(chosen: Sequence[int], candidates: Sequence[_Candidate]) -> Iterator[int]:
+    """The sentences right behind the chosen ones that limit them."""
+    for at in chosen:
+        behind = at + 1
+        if behind < len(candidates) and candidates[behind].hit == candidates[at].hit:
+            one, other = candidates[at].span, candidates[behind].span
+            adjacent = one is not None and other is not None and other[0] - one[1] <= _GAP
+            if adjacent and _TAKES_BACK.search(candidates[behind].text):
+                yield behind
+
+
 def confidence(question: str, hits: Sequence[Hit], bm25: BM25) -> float:
-    """How much of the question the best covering hit speaks of, between 0 and 1: rare words, and the meaning."""
+    """How much of the question the best covering hit speaks of, between 0 and 1: rare words, and the meaning.
+
+    Nothing where the question names a code, such as E99, that no hit has: what is said of other codes is no answer.
+    """
     wanted = question_tokens(question)
+    codes = {token for token in wanted if _CODE.fullmatch(token)}
+    read = {token for hit in hits for token in lexical_tokens(str(hit.row["embedding_text"]))} if codes else set()
+    if not codes <= read:
+        return 0.0
     best = 0.0
     for hit in hits:
         share = coverage(wanted, lexical_tokens(str(hit.row["embedding_text"])), bm25)
