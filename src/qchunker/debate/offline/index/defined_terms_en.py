@@ -258,8 +258,9 @@ def _as_written(name: str, text: str) -> str:
     """The name without the capital of a sentence's first word, unless the text hardly ever writes it without."""
     if not name[1:].islower():
         return name
-    plain, capital = (len(re.findall(rf"(?<![\w./-]){form}(?![\w/-])", text)) for form in (name.lower(), name))
-    return name if plain * _CAPITALISED < capital else name.lower()
+    plain = len(re.findall(rf"(?<![\w./-]){name.lower()}(?![\w/-])", text))
+    inside_sentences = len(re.findall(rf"(?<=[a-z,] ){name}(?![\w/-])", text))
+    return name if plain * _CAPITALISED < inside_sentences else name.lower()
 
 
 def _stem(phrase: str) -> str:
