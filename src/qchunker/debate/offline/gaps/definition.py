@@ -42,10 +42,10 @@ _SAYS_EN = re.compile(
     r"[a-z-]+ (?:months|days|years|hours|weeks|per)))\b"
 )
 # In these places a word such as make is the verb, whatever a tool of that name may be.
-_VERB_AFTER = re.compile(
+_VERB_LEFT = re.compile(
     r"\b(?:to|will|would|can|could|may|might|must|shall|should|not|never|always|please|you|we|they|I)\s$|n['’]t\s$"
 )
-_VERB_BEFORE = re.compile(r"\s(?:an?|the|it|its|sure|this|that|these|those|your|our|all|any|some|them|each|every)\b")
+_VERB_RIGHT = re.compile(r"\s(?:an?|the|it|its|sure|this|that|these|those|your|our|all|any|some|them|each|every)\b")
 # A definition that says from where on it holds.
 _FROM_HERE = re.compile(
     r"(?:以下|下文|下称|本(?:授权|许可证?|章|节|节中|附录))[^，。；\n]{0,6}$|\b(?:[Bb]elow|[Hh]erein\w*)\b"
@@ -158,7 +158,7 @@ def _is_verb(index: DocumentIndex, place: Occurrence) -> bool:
     if not re.fullmatch("[a-z]+", place.term.name):
         return False
     before = index.text[max(0, place.start - 12) : place.start]
-    return bool(_VERB_AFTER.search(before) or _VERB_BEFORE.match(index.text, place.end, place.end + 8))
+    return bool(_VERB_LEFT.search(before) or _VERB_RIGHT.match(index.text, place.end, place.end + 8))
 
 
 def _part_of_longer_name(index: DocumentIndex, term: DefinedTerm, place: Occurrence) -> bool:

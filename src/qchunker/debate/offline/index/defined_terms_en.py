@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from qchunker.debate.offline.index.defined_terms import DefinedTerm, glossary
@@ -231,6 +231,7 @@ def _defining_sentences(
     text: str, sentences: Sequence[Span], titles: Sequence[tuple[Span, int]]
 ) -> Iterator[DefinedTerm]:
     bodies = [body for _, body in titles]
+    names = _names(text)
     for sentence in sentences:
         match = _DEFINING.match(text, sentence.start, min(sentence.end, sentence.start + 120))
         if match is None or {word.lower() for word in match[1].split()} & _NOT_IN_NAMES:
@@ -249,18 +250,16 @@ def _defining_sentences(
         if len(words) == 1 and not in_heading and not _CODE_LIKE.fullmatch(name) and name not in text[sentence.end :]:
             continue
         evidence = Span(sentence.start, min(sentence.end, sentence.start + _MAX_EVIDENCE_CHARS))
-        yield DefinedTerm(_as_written(name, text), (evidence,), "definition")
+        yield DefinedTerm(name.lower() if name[1:].islower() and name not in names else name, (evidence,), "definition")
         if in_heading and len(words) > 1 and words[-1].endswith("ing"):
             yield DefinedTerm(name.split()[-1].lower(), (evidence,), "definition")
 
 
-def _as_written(name: str, text: str) -> str:
-    """The name without the capital of a sentence's first word, unless the text hardly ever writes it without."""
-    if not name[1:].islower():
-        return name
-    plain = len(re.findall(rf"(?<![\w./-]){name.lower()}(?![\w/-])", text))
-    inside_sentences = len(re.findall(rf"(?<=[a-z,] ){name}(?![\w/-])", text))
-    return name if plain * _CAPITALISED < inside_sentences else name.lower()
+def _names(text: str) -> frozenset[str]:
+    """Words that the text writes with a capital inside sentences, and hardly ever without."""
+    plain = Counter(re.findall(r"(?<![\w./-])[a-z]+(?![\w/-])", text))
+    inside_sentences = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]+(?![\w/-])", text))
+    return frozenset(word for word, n in inside_sentences.items() if plain[word.lower()] * _CAPITALISED < n)
 
 
 def _stem(phrase: str) -> str:
