@@ -9,23 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qchunker.answering.answer import Answer
 from qchunker.answering.extract import extracted
 from qchunker.answering.write import written
-from qchunker.batch import Failure, chunk_all
+from qchunker.batch import Failure
 from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
-from qchunker.errors import ConfigError, InputError, StoreError
+from qchunker.errors import ConfigError, InputError, StoreCorruptError, StoreError
+from qchunker.indexing.files import KnownFile, differs, file_rows, fingerprint, is_empty, real_path, with_own_id
 from qchunker.indexing.records import chunk_entries, qa_entries
 from qchunker.indexing.snapshot import Snapshot, snapshot_of
 from qchunker.indexing.store import SCHEMA, Change, Entry, Store, StoreMeta, open_store
-from qchunker.inputs import FileInput, Input, TextInput, expand_paths
-from qchunker.models.cache import ResultCache, cache_key
+from qchunker.inputs import expand_paths
+from qchunker.models.cache import ResultCache
 from qchunker.models.embedder import Embedder
 from qchunker.models.llm import LLM
 from qchunker.models.load import default_cache, default_embedder
@@ -34,7 +35,6 @@ from qchunker.pipeline import DEBATE
 from qchunker.retrieval.filters import Filter
 from qchunker.retrieval.hits import Hit
 from qchunker.retrieval.search import Reranker, checked_question, search
-from qchunker.rows import chunk_rows
 from qchunker.version import __version__
 
 Tell = Callable[[str, int, int], None]
@@ -55,14 +55,7 @@ class Sync:
 
     failures: tuple[Failure, ...] = ()
     skipped: tuple[str, ...] = field(default=())
-    """Files in folders that no parser reads."""
-
-
-class _Known(NamedTuple):
-    """A document that the index has."""
-
-    doc_id: str
-    fingerprint: str
+    """Files in folders that no parser reads, and empty ones."""
 
 
 class Index:
@@ -137,26 +130,28 @@ class Index:
         config, debate_config = config or ChunkingConfig(), debate_config or DebateConfig()
         settings = f"{__version__} {method} {config!r} {debate_config!r} {sentences} {self._embedder.id}"
         known = self._known()
-        under = [_place(path) for path in paths]
+        under = [real_path(path) for path in paths]
         # A folder that is gone is no mistake where the index holds documents of it.
-        there = [str(path) for path in paths if os.path.exists(path) or not _knows(known, _place(path))]
-        files, skipped = expand_paths(there) if there else ([], [])
-        prints = {_place(item.path): _fingerprint(item.path, settings) for item in files if not _is_empty(item.path)}
+        there = [str(path) for path in paths if os.path.exists(path) or not _knows(known, real_path(path))]
+        found, skipped = expand_paths(there) if there else ([], [])
+        files = [item for item in found if not is_empty(item.path)]
+        skipped += [item.name for item in found if is_empty(item.path)]
+        prints = {real_path(item.path): fingerprint(item.path, settings) for item in files}
         gone = [at for at in known if at not in prints and any(_is_under(at, root) for root in under)]
-        new = [item for item in files if _differs(known.get(_place(item.path)), item, prints)]
+        new = [item for item in files if differs(known.get(real_path(item.path)), item, prints)]
         put: dict[str, tuple[str, Sequence[Entry]]] = {}
         failures: list[Failure] = []
         counts = {"added": 0, "changed": 0}
-        chunker = _Chunker(method, config, debate_config, jobs, self._cache)
-        for done, (item, result) in enumerate(chunker.rows_of(new, prints), 1):
+        made = file_rows(new, prints, (method, config, debate_config), jobs, self._cache)
+        for done, (item, result) in enumerate(made, 1):
             if tell is not None:
                 tell(item.name, done, len(new))
             if isinstance(result, Failure):
                 failures.append(result)
                 continue
-            at = _place(item.path)
+            at = real_path(item.path)
             taken = {one.doc_id for place, one in known.items() if place != at} | put.keys()
-            result = _with_own_id(result, at) if result[0]["doc_id"] in taken else result
+            result = with_own_id(result, at) if result[0]["doc_id"] in taken else result
             doc_id = result[0]["doc_id"]
             state = {"what": _CHUNKS, "source": item.name, "path": at, "fingerprint": prints[at]}
             put[doc_id] = (
@@ -224,7 +219,12 @@ class Index:
         reranker: Reranker | None = None,
     ) -> list[Hit]:
         """The records that fit a question best, the best first; see ``retrieval.search``."""
-        return search(self.snapshot(), question, self._embedder, k, config=config, wanted=wanted, reranker=reranker)
+        find = partial(search, question=question, embedder=self._embedder, k=k, config=config, wanted=wanted,
+                       reranker=reranker)  # fmt: skip
+        try:
+            return find(self.snapshot())
+        except StoreCorruptError:  # the store itself may be whole
+            return find(self.snapshot(anew=True))
 
     def ask(
         self,
@@ -251,13 +251,13 @@ class Index:
             return extracted(question, hits, self._embedder, snapshot.bm25)
         return written(question, hits, llm, self._embedder, snapshot.bm25)
 
-    def snapshot(self) -> Snapshot:
-        """What is searched now: the newest version of the index."""
+    def snapshot(self, *, anew: bool = False) -> Snapshot:
+        """What is searched now: the newest version of the index, on request made anew from the store."""
         if self._is_closed:
             raise StoreError(self._store.name, "the index was closed", hint="open it again")
         version = self._store.version()
-        if self._snapshot is None or self._snapshot.version != version:
-            self._snapshot = snapshot_of(self._store.read, version, self._snapshots)
+        if anew or self._snapshot is None or self._snapshot.version != version:
+            self._snapshot = snapshot_of(self._store.read, version, self._snapshots, anew=anew)
         return self._snapshot
 
     def close(self) -> None:
@@ -286,45 +286,17 @@ class Index:
         states = {doc_id: json.loads(state).get("path") for doc_id, state in self._store.documents().items()}
         return _with_pairs(doc_id for doc_id, place in states.items() if place in places and doc_id not in kept)
 
-    def _known(self) -> dict[str, _Known]:
+    def _known(self) -> dict[str, KnownFile]:
         """Documents that came from files, by the file's real path."""
-        known: dict[str, _Known] = {}
+        known: dict[str, KnownFile] = {}
         for doc_id, state in self._store.documents().items():
             found = json.loads(state)
             if "path" in found:
-                known[found["path"]] = _Known(doc_id, found["fingerprint"])
+                known[found["path"]] = KnownFile(doc_id, found["fingerprint"])
         return known
 
 
-def _fingerprint(path: Path, settings: str) -> str:
-    digest = hashlib.sha256(settings.encode())
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        digest.update(repr(error).encode())  # it is reported when its turn comes
-    return digest.hexdigest()
-
-
-def _differs(known: _Known | None, item: FileInput, prints: dict[str, str]) -> bool:
-    return known is None or known.fingerprint != prints.get(_place(item.path))
-
-
-def _place(path: str | Path) -> str:
-    """The real path of a file or folder, as text that can be stored."""
-    return os.fsencode(os.path.realpath(path)).decode("utf-8", "backslashreplace")
-
-
-def _is_empty(path: Path) -> bool:
-    """Whether a file holds nothing any more, so that nothing of it is kept."""
-    try:
-        return path.stat().st_size == 0
-    except OSError:
-        return False
-
-
-def _knows(known: Mapping[str, _Known], root: str) -> bool:
+def _knows(known: Mapping[str, KnownFile], root: str) -> bool:
     return any(_is_under(at, root) for at in known)
 
 
@@ -339,17 +311,6 @@ def _owner(row: object) -> str:
     return doc_id
 
 
-def _with_own_id(rows: list[dict[str, Any]], place: str) -> list[dict[str, Any]]:
-    """Rows with another id of their document: a file of the same name and text in another folder has the first one."""
-    old = rows[0]["doc_id"]
-    new = f"{old}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
-    made = []
-    for row in rows:
-        links = [link | {"target": link["target"].replace(old, new, 1)} for link in row["links"]]
-        made.append(row | {"doc_id": new, "chunk_id": row["chunk_id"].replace(old, new, 1), "links": links})
-    return made
-
-
 def _is_under(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
@@ -361,41 +322,4 @@ def _snapshot_folder(where: str) -> Path:
     return place.with_name(f"{place.name}.snapshots")
 
 
-class _Chunker:
-    """Chunk rows of files; those that an earlier run finished are remembered."""
-
-    def __init__(
-        self,
-        method: str,
-        config: ChunkingConfig | None,
-        debate_config: DebateConfig | None,
-        jobs: int,
-        cache: ResultCache | None,
-    ) -> None:
-        self._how = (method, config, debate_config)
-        self._jobs, self._cache = jobs, cache
-
-    def rows_of(
-        self, files: Sequence[FileInput], prints: dict[str, str]
-    ) -> Iterator[tuple[FileInput, list[dict[str, Any]] | Failure]]:
-        keys = {item.name: cache_key("chunks", item.name, prints.get(_place(item.path), "")) for item in files}
-        found = {} if self._cache is None else self._cache.get_many(list(keys.values()))
-        missing: list[Input] = [item for item in files if keys[item.name] not in found]
-        made = chunk_all(missing, *self._how, jobs=self._jobs)
-        for item in files:
-            key = keys[item.name]
-            if key in found:
-                yield item, json.loads(zlib.decompress(found[key]))
-                continue
-            result = next(made)
-            if isinstance(result, Failure):
-                yield item, result
-                continue
-            metadata = {name: str(value) for name, value in result.document.metadata.items()}
-            rows = [row | {"metadata": metadata} for row in chunk_rows(result)]
-            if self._cache is not None:
-                self._cache.put_many({key: zlib.compress(json.dumps(rows, ensure_ascii=False).encode())})
-            yield item, rows
-
-
-__all__ = ["Index", "Sync", "TextInput"]
+__all__ = ["Index", "Sync"]

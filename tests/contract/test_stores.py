@@ -432,6 +432,22 @@ def test_a_lite_file_that_another_process_has_open_is_busy(tmp_path: Path, capfd
 
 
 @pytest.mark.server
+def test_index_files_that_a_kill_cut_short_are_made_again(tmp_path: Path) -> None:
+    where = str(tmp_path / "index.db")
+    for n in range(2):
+        store = open_store(where, META, create=True)
+        if not n:
+            store.change({d: ("1", entries(d, 30)) for d in "abc"}, [])
+        assert len(store.read().record_ids) == 90
+        store.close()
+        cut = list(Path(where).rglob("*.idx"))
+        assert cut
+        for file in cut:
+            file.write_bytes(file.read_bytes()[:130])
+    open_store(where, META, create=False).close()
+
+
+@pytest.mark.server
 @pytest.mark.parametrize("size", [70_000, 59_950])
 def test_ids_too_long_for_milvus_are_refused(tmp_path: Path, size: int) -> None:
     store = open_store(str(tmp_path / "index.db"), META, create=True)

@@ -84,3 +84,10 @@ def test_lone_surrogates_are_replaced_one_for_one() -> None:
     assert text == "a\ufffdb\ufffdc🚨"
     assert notes[0].message.startswith("2 lone surrogates")
     assert clean_text("plain") == ("plain", ())
+
+
+@pytest.mark.parametrize("text", [
+    "One\0 mark is a flaw of this text.", "一个\0标记是这段文字的瑕疵。", "\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[0m", "\x1b[31m红\x1b[0m",
+])  # fmt: skip
+def test_a_few_control_characters_and_colours_of_a_terminal_are_text(text: str) -> None:
+    assert decode(Source("log.txt", text.encode()))[0] == text

@@ -14,7 +14,7 @@ class Cited(NamedTuple):
     """One sentence of an answer.
 
     Args:
-        text: the sentence.
+        text: the sentence; of a table the row, its cells with the names of their columns.
         hits: numbers of the hits it is from, 1 for the first.
         problem: why it must not be trusted: ``uncited``, ``unknown citation`` or ``not in its sources``; else None.
         span: where the sentence stands in the document of its first hit, if it was taken word for word.

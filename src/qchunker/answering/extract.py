@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +27,12 @@ _LEAST_CHARS = 4
 _HITS_READ = 4
 _SAME = 0.95
 _GAP = 12  # characters between a sentence and the next one: a number, a mark
+_CELL_ENDS = re.compile(r"(?<!\\)\|")
 _STOPS = (".", "!", "。", "！", "；", ";", ":", "：")
 _QUESTION_MARKS = ("?", "？")
 _CODE = re.compile(r"[a-z]+[-_]?\d[\w.-]*")
+# The number of a model: BrewMaster 700. A year may be meant by words such as last year.
+_MODEL = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]+ (?!(?:19|20)\d\d\b)(\d{1,5})(?![\w.,%:])")
 # A sentence that takes something back of the one before it: a rule is not quoted without it.
 _TAKES_BACK = re.compile(
     r"\b(?:not apply|exempt(?:ed)?|except(?:ions?)?|unless|notwithstanding)\b|^(?:However|But|Only|In that case)\b|"
@@ -94,10 +96,11 @@ def _taken_back(chosen: Sequence[int], candidates: Sequence[_Candidate]) -> Iter
 def confidence(question: str, hits: Sequence[Hit], bm25: BM25) -> float:
     """How much of the question the best covering hit speaks of, between 0 and 1: rare words, and the meaning.
 
-    Nothing where the question names a code, such as E99, that no hit has: what is said of other codes is no answer.
+    Nothing where the question names a code, such as E99, or the number of a model that no hit has: what is said of
+    others is no answer.
     """
     wanted = question_tokens(question)
-    codes = {token for token in wanted if _CODE.fullmatch(token)}
+    codes = {token for token in wanted if _CODE.fullmatch(token)}.union(_MODEL.findall(question))
     read = {token for hit in hits for token in lexical_tokens(str(hit.row["embedding_text"]))} if codes else set()
     if not codes <= read:
         return 0.0
@@ -117,7 +120,7 @@ def _sentences(number: int, hit: Hit) -> Iterator[_Candidate]:
     text = str(row.get("text") or row["embedding_text"])
     start = row.get("start")
     above = " ".join(row.get("heading_path") or ())
-    lead = ""
+    lead, columns = "", _header(row)
     for low, high in _pieces(text):
         sentence = text[low:high].strip()
         plain = sentence.lstrip("#*-•> \t")
@@ -127,8 +130,37 @@ def _sentences(number: int, hit: Hit) -> Iterator[_Candidate]:
             lead = plain
             continue
         span = (int(start) + low, int(start) + high) if isinstance(start, int) else None
-        words = plain.strip("| ") if "|" in plain else plain
-        yield _Candidate(" ".join(words.split()), number, span, f"{above} {lead}")
+        if "|" not in plain:
+            yield _Candidate(" ".join(plain.split()), number, span, f"{above} {lead}")
+        elif _is_underlined(text, high):
+            columns = _cells(plain)
+        else:
+            yield _Candidate(_labelled(_cells(plain), columns), number, span, f"{above} {lead} {' '.join(columns)}")
+
+
+def _header(row: Mapping[str, Any]) -> list[str]:
+    """Names of the columns that completion gave to a table without its head."""
+    given = (one["text"] for one in row.get("added") or () if one.get("kind") == "table_header")
+    return next((_cells(text.splitlines()[0]) for text in given if text.strip()), [])
+
+
+def _cells(line: str) -> list[str]:
+    return [" ".join(cell.split()).replace("\\|", "|") for cell in _CELL_ENDS.split(line.strip().strip("|"))]
+
+
+def _labelled(cells: list[str], columns: list[str]) -> str:
+    """A row of a table as words: every cell with the name of its column, where the table has names."""
+    if len(cells) != len(columns):
+        return " | ".join(cells)
+    colon, stop = ("：", "；") if is_mostly_chinese("".join(columns)) else (": ", "; ")
+    filled = [(name, cell) for name, cell in zip(columns, cells, strict=True) if cell]
+    return stop.join(f"{name}{colon}{cell}" if name else cell for name, cell in filled)
+
+
+def _is_underlined(text: str, end: int) -> bool:
+    """Whether the line behind is what stands between the head of a table and its rows."""
+    below = text[end:].lstrip("\n\r \t").partition("\n")[0]
+    return "-" in below and not any(char.isalnum() for char in below)
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -138,10 +170,8 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
             yield low, high
             continue
         at = low
-        lines = text[low:high].splitlines(keepends=True)
-        for line, below in zip_longest(lines, lines[1:], fillvalue=""):
-            is_header = "-" in below and not any(char.isalnum() for char in below)
-            if any(char.isalnum() for char in line) and not is_header:
+        for line in text[low:high].splitlines(keepends=True):
+            if any(char.isalnum() for char in line):
                 yield at, at + len(line.rstrip())
             at += len(line)
 

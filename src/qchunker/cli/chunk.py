@@ -12,13 +12,12 @@ from functools import cache, partial
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from qchunker.batch import Failure, LoadModels, chunk_all, default_models
 from qchunker.chunking import CHUNKERS
-from qchunker.cli.terminal import count, errors, finish, maybe_rows, refuse_overwriting, shown
+from qchunker.cli.terminal import Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.debate.workflow import Result, RunStage, run_directly
@@ -289,7 +288,7 @@ def _line_of(document: Document, note: Note) -> int | None:
 
 
 def _print_findings(rows: list[dict[str, Any]]) -> None:
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     if not rows:
         console.print("no findings")
         return

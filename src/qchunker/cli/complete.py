@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import click
-from rich.console import Console
 from rich.progress import Progress
 
-from qchunker.cli.terminal import count, errors, maybe_rows, refuse_overwriting, shown
+from qchunker.cli.terminal import Output, count, errors, maybe_rows, refuse_overwriting, shown
 from qchunker.errors import InputError
 from qchunker.partitions import documents_of, partitions_of, structured
 from qchunker.pipeline import complete as complete_partition
@@ -39,7 +38,7 @@ def review(chunks: str, documents: str | None, output: str | None) -> None:
             n_chunks += len(found)
             n_lacking += sum(row["needs_completion"] for row in found)
             kinds.update(gap["kind"] for row in found for gap in row["missing"] if gap["necessity"] == "required")
-    console = errors if output else Console(highlight=False)
+    console = errors if output else Output(highlight=False)
     what = "; what they lack:" if kinds else ""
     console.print(f"{n_lacking} of {count(n_chunks, 'chunk')} need completion{what}")
     for kind, number in kinds.most_common():

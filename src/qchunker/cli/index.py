@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from qchunker.answering.answer import Answer
-from qchunker.cli.terminal import count, errors, finish, shown
+from qchunker.cli.terminal import Output, count, errors, finish, shown
 from qchunker.config import FUSIONS, ChunkingConfig, CompletionConfig, DebateConfig, SearchConfig
 from qchunker.errors import ConfigError, InputError
 from qchunker.index import Index, Sync
@@ -24,7 +24,7 @@ from qchunker.indexing.lexical_tokens import lexical_tokens
 from qchunker.inputs import expand_paths
 from qchunker.models.load import DEFAULT_EMBEDDER, load_embedder
 from qchunker.pipeline import DEBATE
-from qchunker.retrieval.filters import Filter
+from qchunker.retrieval.filters import Filter, allowed
 from qchunker.retrieval.hits import Hit
 from qchunker.rows import read_rows
 
@@ -138,7 +138,9 @@ def _print_sync(done: Sync, store: str, *, as_json: bool) -> None:
         return
     if done.skipped:
         names = ", ".join(done.skipped[:3]) + (" ..." if len(done.skipped) > 3 else "")
-        errors.print(f"[yellow]left out[/] {count(len(done.skipped), 'file')} of other formats: {shown(names)}")
+        errors.print(
+            f"[yellow]left out[/] {count(len(done.skipped), 'file')}, empty or of other formats: {shown(names)}"
+        )
     parts = ", ".join(f"{number} {name}" for name, number in counts.items())
     errors.print(f"{shown(store)}: documents {parts}; {count(done.n_chunks, 'chunk')} made", soft_wrap=True)
 
@@ -153,10 +155,12 @@ def search(question: str, store: str, embedder: str, k: int, as_json: bool, expl
     _check_question(question)
     with _opened(store, embedder, create=False) as opened:
         hits = opened.search(question, k, config=config, wanted=wanted)
+        if not hits:
+            _print_left_out(opened, wanted)
     if as_json:
         sys.stdout.writelines(json.dumps(_hit_row(hit), ensure_ascii=False) + "\n" for hit in hits)
         return
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     if not hits:
         console.print("nothing found")
     for number, hit in enumerate(hits, 1):
@@ -173,10 +177,12 @@ def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain
     _check_question(question)
     with _opened(store, embedder, create=False) as opened:
         answer = opened.ask(question, k, config=config, wanted=wanted)
+        if not answer.hits:
+            _print_left_out(opened, wanted)
     if as_json:
         print(json.dumps(_answer_row(answer), ensure_ascii=False))  # noqa: T201
         return
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     console.print(Text(_plain(answer.text), style="bold" if answer.found else ""), soft_wrap=True)
     for source in answer.sources:
         where = f"[{source.number}] {_place(source.source, source.page, source.heading_path)}"
@@ -186,6 +192,16 @@ def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain
         console.print(Text(f"confidence {answer.confidence:.2f}", style="dim"))
         for number, hit in enumerate(answer.hits, 1):
             _print_hit(console, number, hit, question, explain=True)
+
+
+def _print_left_out(opened: Index, wanted: Filter) -> None:
+    """That the filter leaves nothing to search, and what it can choose from."""
+    snapshot = opened.snapshot()
+    if not len(snapshot):
+        errors.print("[yellow]the index is empty[/]")
+    elif not allowed(snapshot, wanted).any():
+        names = ", ".join(dict.fromkeys(snapshot.sources[:3])) + (" ..." if len(snapshot.sources) > 3 else "")
+        errors.print(f"[yellow]nothing there is as the filters say[/]; documents: {shown(names)}", soft_wrap=True)
 
 
 def _check_question(question: str) -> None:

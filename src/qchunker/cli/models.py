@@ -8,10 +8,9 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 
-from qchunker.cli.terminal import errors
+from qchunker.cli.terminal import Output, errors
 from qchunker.errors import ConfigError
 from qchunker.models.fetch import fetch_weights, weights_path
 from qchunker.models.load import FETCHABLE, PROVIDERS, Provider, is_present, load_lm
@@ -40,7 +39,7 @@ def list_command(as_json: bool) -> None:
     if as_json:
         sys.stdout.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         return
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     for row in rows:
         about = [row["languages"], f"{row['size_mb']} MB" if row["size_mb"] else None, row["licence"]]
         facts = ", ".join(value for value in about if value)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from qchunker.batch import Failure
 from qchunker.cli.scorer import ChunkFile, Scorer, print_plan
-from qchunker.cli.terminal import errors, finish, maybe_rows, progress_of, refuse_overwriting, shown
+from qchunker.cli.terminal import Output, errors, finish, maybe_rows, progress_of, refuse_overwriting, shown
 from qchunker.comparison import (
     SCORE_FIELDS,
     Difference,
@@ -182,7 +182,7 @@ def one_per_document(failures: Sequence[Failure]) -> list[Failure]:
 
 
 def _print_scores(rows: Sequence[Row], means: Sequence[Row]) -> None:
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for title in _COLUMNS:
         table.add_column(title, justify="right", no_wrap=True)
@@ -260,7 +260,7 @@ def _print_comparison(
     texts: Sequence[Document], files: Sequence[ChunkFile], differences: dict[str, Difference], rows: Sequence[Row],
     limit: int,
 ) -> None:  # fmt: skip
-    console = Console(highlight=False, emoji=False)
+    console = Output(highlight=False, emoji=False)
     for document in texts:
         found = differences.get(document.id)
         if found is None:

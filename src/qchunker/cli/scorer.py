@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rich.console import Console
-
-from qchunker.cli.terminal import count, errors, progress_of, shown
+from qchunker.cli.terminal import Output, count, errors, progress_of, shown
 from qchunker.config import ScoringConfig
 from qchunker.models.load import DEFAULT_LM, Models, choose_lm, default_cache, load_models
 from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
@@ -83,7 +81,7 @@ def print_plan(texts: Sequence[Document], files: Sequence[ChunkFile], scorer: Sc
         print(json.dumps(row))  # noqa: T201
         return
     when = "unknown time on a server" if seconds is None else f"about {max(1, round(seconds)):,} s on this machine"
-    Console(highlight=False).print(
+    Output(highlight=False).print(
         f"{count(n_documents, 'document')}: {tokens:,} language model tokens that are not in the cache, "
         f"{texts_embedded:,} texts of {chars_embedded:,} characters to embed; {when}; nothing was scored"
     )

@@ -17,6 +17,15 @@ from qchunker.errors import ConfigError, QChunkerError
 from qchunker.rows import open_rows
 
 SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
+
+
+class Output(Console):
+    """Standard output. That its reader has seen enough is no failure."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 errors = Console(stderr=True, highlight=False, emoji=False)
 """For people: progress, findings and errors. Standard output belongs to results."""
 

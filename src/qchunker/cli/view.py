@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 
-from qchunker.cli.terminal import refuse_overwriting
+from qchunker.cli.terminal import Output, refuse_overwriting
 from qchunker.errors import InputError, QChunkerError
 from qchunker.rows import read_rows, texts_of_chunks, write_text
 from qchunker.view.page import render_page
@@ -27,7 +26,7 @@ def view(chunks: str, documents: str | None, scores: str | None, output: str | N
     try:
         texts = read_rows(documents, ("doc_id", "text")) if documents else texts_of_chunks(rows)
         if output is None:
-            print_chunks(Console(highlight=False, emoji=False), texts, rows, numbers, limit=limit)
+            print_chunks(Output(highlight=False, emoji=False), texts, rows, numbers, limit=limit)
         else:
             write_text(output, render_page(texts, rows, numbers))
     except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from qchunker.errors import MissingExtraError, StoreBusyError, StoreCorruptError, StoreError
 from qchunker.indexing.entry import REBUILD
 from qchunker.models.identity import without_secrets
@@ -153,6 +155,8 @@ def connect_lite(path: Path) -> Connection:
                     raise StoreBusyError(name, "another process has it open", hint=hint) from error
                 reason = "; ".join(map(str, refusals)) or str(error)
                 raise StoreCorruptError(name, f"it cannot be opened: {reason}", hint=REBUILD) from error
+        if not _lite_open[key]:
+            _remove_unfinished_indexes(path)
         _lite_open[key] += 1
 
     def release() -> None:
@@ -172,6 +176,15 @@ def _is_lite(path: Path) -> bool:
         return False
     found = {part.name for part in path.iterdir()}
     return not found or _LITE_PART in found
+
+
+def _remove_unfinished_indexes(path: Path) -> None:
+    """Remove files that a kill has cut short and that the library makes anew where they are missing."""
+    for file in path.rglob("*.idx"):
+        try:
+            np.load(file, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            file.unlink(missing_ok=True)
 
 
 def _library() -> Any:

@@ -93,8 +93,8 @@ class Snapshot:
         return np.asarray(self.vectors[bodies[records]])
 
 
-def snapshot_of(read: Any, version: str, folder: Path) -> Snapshot:
-    """The snapshot of a version: the one in ``folder/<version>``, or one made from what ``read()`` gives.
+def snapshot_of(read: Any, version: str, folder: Path, *, anew: bool = False) -> Snapshot:
+    """The snapshot of a version: the one in ``folder/<version>``, or one made ``anew`` from what ``read()`` gives.
 
     Others that make it at the same time do no harm: each writes a folder of its own, and the first one counts.
 
@@ -102,6 +102,8 @@ def snapshot_of(read: Any, version: str, folder: Path) -> Snapshot:
         StoreError: if it cannot be written.
     """
     place = folder / version
+    if anew:
+        shutil.rmtree(place, ignore_errors=True)
     if (place / _SETTINGS).is_file():
         try:
             return _load(place, version)
@@ -177,9 +179,34 @@ def _load(folder: Path, version: str) -> Snapshot:
         }
         paths = [tuple(path) for path in settings.pop("heading_paths")]
         bm25 = BM25.load(folder / "bm25")
-        return Snapshot(version=version, heading_paths=paths, bm25=bm25, **arrays, **settings)
+        snapshot = Snapshot(version=version, heading_paths=paths, bm25=bm25, **arrays, **settings)
+        if not _fits_together(snapshot):
+            raise StoreCorruptError(str(folder), "its files do not fit together")
+        return snapshot
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise StoreCorruptError(str(folder), f"a file is missing or damaged: {error}") from error
+
+
+def _fits_together(made: Snapshot) -> bool:
+    """Whether every place that an array names is there."""
+    n, per_record = len(made), (made.pages, made.starts, made.documents, made.paths)
+    bodies = made.vector_records[made.vector_roles == ROLES.index(BODY)]
+    return (
+        all(len(array) == n for array in per_record)
+        and len(made.vectors) == len(made.vector_records) == len(made.vector_roles)
+        and np.array_equal(bodies, np.arange(n))
+        and _are_below(made.vector_records, n)
+        and _are_below(made.documents, len(made.doc_ids))
+        and len(made.doc_ids) == len(made.sources) == len(made.metadata)
+        and _are_below(made.paths, len(made.heading_paths))
+        and len(made.payload_starts) == n + 1
+        and int(made.payload_starts[-1]) == len(made.payloads)
+        and made.bm25.n_documents == n
+    )
+
+
+def _are_below(places: npt.NDArray[np.int32], n: int) -> bool:
+    return not len(places) or (int(places.min()) >= 0 and int(places.max()) < n)
 
 
 def _forget_others(folder: Path, version: str) -> None:

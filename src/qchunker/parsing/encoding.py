@@ -25,6 +25,8 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _DETECT_BYTES = 64_000
 # A few damaged bytes in a UTF-8 file are replaced and reported; more means another encoding.
 _MAX_DAMAGE_RATIO = 0.02
+_TERMINAL_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_MAX_CONTROL_RATIO = 0.01
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufffe\uffff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -49,7 +51,8 @@ def decode(source: Source) -> tuple[str, str, tuple[Note, ...]]:
         text = body.decode(encoding, "replace")
         notes = (_replaced(text, encoding),)
     # A rare control character is a flaw of a text; many of them are no text.
-    if len(_CONTROL.findall(text[:_DETECT_BYTES])) > 0.01 * len(text[:_DETECT_BYTES]):
+    sample = _TERMINAL_COLOUR.sub("", text[:_DETECT_BYTES])
+    if len(_CONTROL.findall(sample)) > max(1, _MAX_CONTROL_RATIO * len(sample)):
         raise _not_text(name)
     if not text.strip().strip("\ufeff"):
         raise ParseError(name, "the file holds white space only", hint="remove it from the input")
@@ -76,6 +79,9 @@ def _encoding_of(name: str, data: bytes) -> tuple[str, bytes]:
             return encoding, data[len(bom) :]
     sample = data[:_DETECT_BYTES]
     if b"\0" in sample:
+        is_rare = sample.count(0) <= max(1, _MAX_CONTROL_RATIO * len(sample))
+        if is_rare and _damage(data, "utf-8") == 0:
+            return "utf-8", data
         wide = _wide_encoding(sample)
         if wide is None:
             raise _not_text(name)
@@ -132,4 +138,5 @@ def _replaced(text: str, encoding: str) -> Note:
 
 
 def _not_text(name: str) -> ParseError:
-    return ParseError(name, "the file is binary, not text", hint="give it the file name ending of its real format")
+    hint = "give it the file name ending of its real format, or save it as UTF-8"
+    return ParseError(name, "the file is binary, not text", hint=hint)

@@ -19,7 +19,8 @@ class Filter:
     """Conditions that all must hold; those not given hold always.
 
     Args:
-        source: pattern with ``*`` and ``?`` of the document's name, such as ``manuals/*.pdf``.
+        source: pattern with ``*`` and ``?`` of the document's name, such as ``manuals/*.pdf``; without ``/`` also
+            of the name without its folders.
         heading: words that a heading above the record contains, whatever their case.
         pages: first and last page.
         metadata: values that the document's metadata has.
@@ -64,10 +65,11 @@ def allowed(snapshot: Snapshot, wanted: Filter | None) -> npt.NDArray[np.bool_]:
 
 
 def _documents(snapshot: Snapshot, wanted: Filter) -> npt.NDArray[np.bool_]:
-    name = None if wanted.source is None else re.compile(translate(wanted.source))
+    pattern = None if wanted.source is None else re.compile(translate(wanted.source))
+    in_any_folder = "/" not in (wanted.source or "/")
     ids = None if wanted.doc_ids is None else set(wanted.doc_ids)
     kept = [
-        (name is None or name.match(source) is not None)
+        (pattern is None or any(map(pattern.match, [source] + [source.rpartition("/")[2]] * in_any_folder)))
         and (ids is None or doc_id in ids)
         and all(metadata.get(key) == value for key, value in wanted.metadata.items())
         for doc_id, source, metadata in zip(snapshot.doc_ids, snapshot.sources, snapshot.metadata, strict=True)

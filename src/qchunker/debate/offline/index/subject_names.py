@@ -29,6 +29,12 @@ _DOCUMENT_WORDS_EN = frozenset(
     "introduction overview abstract background results discussion methods summary annual the a an of and for "
     "to in on with part section chapter appendix its".split()
 )
+# Service Manual, User Guide: the word in front tells whom or what the manual is for.
+_FOR_EN = re.compile(
+    r"\b(?:service|users?'?|user's|owners?'?|owner's|operators?'?|operator's|operating|operation|installation|"
+    r"maintenance|instructions?|reference|quick[ -]start)\s+(?=(?:manual|guide|handbook)\b)",
+    re.IGNORECASE,
+)
 _ABOUT_A_PRODUCT_EN = frozenset("policy warranty manual guide handbook".split())
 _DOCUMENT_TAIL_ZH = re.compile(
     r"(?:[（(][^（）()]{1,12}[）)])?$|(?:保修|退换|质保|使用|用户|服务|管理|隐私|采购|租赁|买卖|商品房|借款)*(?:与|和|及)?"
@@ -164,8 +170,13 @@ def _mentions(text: str, forms: Sequence[str], first: Sequence[Span] = ()) -> tu
 
 
 def _title_en(text: str, title: Span, terms: Sequence[DefinedTerm]) -> Iterator[SubjectName]:
-    words = list(re.finditer(r"[\w'-]+", text[title.start : title.end]))
-    content = [word for word in words if word.group().lower() not in _DOCUMENT_WORDS_EN]
+    written = text[title.start : title.end]
+    words = list(re.finditer(r"[\w'-]+", written))
+    heads = [match.span() for match in _FOR_EN.finditer(written)]
+    content = [
+        word for word in words
+        if word.group().lower() not in _DOCUMENT_WORDS_EN and not any(low <= word.start() < high for low, high in heads)
+    ]  # fmt: skip
     if not content:
         return
     about = {word.group().lower() for word in words} & _ABOUT_A_PRODUCT_EN
