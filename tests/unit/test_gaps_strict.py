@@ -45,6 +45,8 @@ def test_the_one_company_of_a_text_is_its_subject() -> None:
     assert explains(rules, "subject_entity", "河道清淤", "《河道清淤管理办法》")
     manual = "# Alba 20 Saw Manual\n\nThe Alba 20 cuts wood.\n\n«Keep the device dry.»"
     assert explains(manual, "subject_entity", "the device", "Alba 20")
+    service = manual.replace("Manual", "Service Manual")
+    assert explains(service, "subject_entity", "the device", "Alba 20 Saw")
     named = "原告陈大明，男，与王某签约。\n\n«原告请求付款。»"
     assert explains(named, "subject_entity", "原告", "原告陈大明")
 
