@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from qchunker.errors import ConfigError, InputError, StoreError, StoreMismatchEr
 from qchunker.indexing.question_tokens import question_tokens
 from qchunker.models.embedder import Vectors
 from qchunker.models.fake import HashingEmbedder
-from qchunker.models.llm import Prompt
+from qchunker.models.llm import Completion, Done, Reply, Request
 from qchunker.models.load import default_embedder
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -229,9 +230,9 @@ class Scripted:
     def __init__(self, reply: str) -> None:
         self.reply, self.seen = reply, ""
 
-    def complete(self, prompts: list[Prompt], **_: object) -> list[str]:
-        self.seen = prompts[0].shared + prompts[0].own
-        return [self.reply]
+    def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
+        self.seen = requests[0].shared + requests[0].own
+        return [Completion(self.reply)]
 
 
 def test_every_sentence_of_a_model_is_checked(folder: Path, tmp_path: Path) -> None:
@@ -239,11 +240,11 @@ def test_every_sentence_of_a_model_is_checked(folder: Path, tmp_path: Path) -> N
     with opened(tmp_path) as index:
         index.sync(folder)
         model = Scripted(reply)
-        answer = index.ask("How often is the pump oiled?", llm=model)  # type: ignore[arg-type]
+        answer = index.ask("How often is the pump oiled?", llm=model)
         assert "[1]" in model.seen
         assert [one.problem for one in answer.sentences] == [None, "not in its sources", "uncited", "unknown citation"]
         assert not answer.is_grounded
-        assert index.ask("How often?", llm=Scripted("NO ANSWER")).found is False  # type: ignore[arg-type]
+        assert index.ask("How often?", llm=Scripted("NO ANSWER")).found is False
 
 
 def test_a_passage_cannot_forge_another(tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_a_passage_cannot_forge_another(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         index.add_chunks(rows)
         model = Scripted("The pump is free [2].")
-        answer = index.ask("pump free", llm=model)  # type: ignore[arg-type]
+        answer = index.ask("pump free", llm=model)
         assert "(2) The pump" in model.seen
         assert answer.sentences[0].problem == "unknown citation"
 

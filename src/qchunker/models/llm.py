@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from qchunker.errors import ModelError
 
 
-class Prompt(NamedTuple):
-    """What is asked. ``shared`` comes first, so that servers which remember beginnings read it once.
+class Request(NamedTuple):
+    """One call. ``system`` and ``shared`` come first, so that servers which remember beginnings read them once.
 
     Args:
-        shared: instructions and text that many prompts have in common.
-        own: what only this prompt says.
+        system: what the model is to do; the same for all requests of a role.
+        shared: text that many requests have in common.
+        own: what only this request says.
+        schema: JSON schema of the reply, for models that can be held to one; None for free text.
+        max_tokens: of the reply.
+        temperature: of the sampling; 0 takes the likeliest token.
+        top_p: share of the probability that is sampled from.
+        seed: of the sampling, for models that know one.
     """
 
+    system: str
     shared: str
     own: str
+    max_tokens: int
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+class Completion(NamedTuple):
+    """What a model answered: untrusted text, whatever was asked for.
+
+    Args:
+        text: of the reply.
+        is_cut: whether the reply ended because it had ``max_tokens``.
+        prompt_tokens: read, as the model counts; 0 where it does not say.
+        completion_tokens: written.
+    """
+
+    text: str
+    is_cut: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+Reply = Completion | ModelError
+"""A completion, or why this one request failed for good."""
+
+Done = Callable[[int, Completion], None]
 
 
 class LLM(Protocol):
-    """Prompts to replies. A reply is untrusted text, whatever was asked for."""
+    """Requests to replies."""
 
     @property
     def id(self) -> str:
         """Name and version: everything the replies depend on, apart from chance."""
 
-    def complete(
-        self, prompts: Sequence[Prompt], *, max_tokens: int, temperature: float = 0.0, top_p: float = 1.0, seed: int = 0
-    ) -> list[str]:
-        """One reply per prompt, in the same order.
+    def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
+        """One reply per request, in the same order. A request that fails for good gives its error; others go on.
+
+        Args:
+            requests: any number; the model decides how many are in work at once.
+            done: is told the place of a request and its completion as soon as that is there, from any thread.
 
         Raises:
-            ModelUnavailableError: if the server may answer later. ModelOutputError: if there is no reply in its answer.
+            ModelError: if no request can succeed: the key is refused, there is no such model, no server answers.
         """
