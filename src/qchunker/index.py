@@ -21,7 +21,7 @@ from qchunker.answering.write import written
 from qchunker.batch import Failure
 from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
 from qchunker.errors import ConfigError, InputError, StoreCorruptError, StoreError
-from qchunker.indexing.files import KnownFile, differs, file_rows, fingerprint, is_empty, real_path, with_own_id
+from qchunker.index_files import KnownFile, differs, file_rows, fingerprint, is_empty, real_path, with_own_id
 from qchunker.indexing.records import chunk_entries, qa_entries
 from qchunker.indexing.snapshot import Snapshot, snapshot_of
 from qchunker.indexing.store import SCHEMA, Change, Entry, Store, StoreMeta, open_store

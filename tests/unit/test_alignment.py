@@ -29,7 +29,7 @@ def test_quotations_are_found_word_for_word_however_they_are_spelt(text: str, qu
 
 
 def test_of_several_places_the_nearest_is_taken() -> None:
-    assert find_quote(FoldedText(EN), "must be primed", near=60) == (67, 81)
+    assert find_quote(FoldedText(EN), "must be primed", near=60) == (72, 86)
     assert find_quote(FoldedText(ZH), "向泵内灌水", near=0) == (5, 10)
 
 
