@@ -190,8 +190,10 @@ class Index:
             InputError: if a field is missing or blank.
         """
         of_document: dict[str, list[dict[str, Any]]] = {}
+        sources = {doc_id: json.loads(state).get("source") for doc_id, state in self._store.documents().items()}
         for row in rows:
-            of_document.setdefault(_QA_PREFIX + _owner(row), []).append(row)
+            named = {"source": sources[_owner(row)]} if sources.get(_owner(row)) else {}
+            of_document.setdefault(_QA_PREFIX + _owner(row), []).append(named | row)
         put = {}
         for key, same in of_document.items():
             entries = [entry._replace(doc_id=key) for entry in qa_entries(same, self._embedder)]

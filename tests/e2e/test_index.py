@@ -320,7 +320,7 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "index", "docs", "--store", "s", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout) == {
-        "added": 3, "changed": 0, "removed": 0, "unchanged": 0, "chunks": 3, "failed": ["docs/bad.pdf"],
+        "added": 3, "changed": 0, "removed": 0, "unchanged": 0, "chunks": 3, "failed": ["docs/bad.pdf"], "left_out": [],
     }  # fmt: skip
     (folder / "bad.pdf").unlink()
     assert "0 added, 0 changed, 0 removed, 3 unchanged" in run(tmp_path, "index", "docs", "--store", "s").stderr
@@ -421,6 +421,7 @@ def test_question_answer_pairs_go_with_the_text_they_come_from(folder: Path, tmp
         pairs = [{"qa_id": "1", "doc_id": doc_id, "question": "Who empties the sump?", "answer": "The night watchman."},
                  {"qa_id": "2", "doc_id": doc_id, "question": "谁排空集水坑？", "answer": "值夜人员。"}]  # fmt: skip
         index.add_qa(pairs)
+        assert index.search("Who empties the sump?", k=1)[0].source.endswith("pumps.md")
         assert index.sync(folder).changed == 0
         assert "watchman" in index.search("Who empties the sump?", k=1)[0].text
         (folder / "pumps.md").write_text("Pumps were sold.", "utf-8")
@@ -491,6 +492,43 @@ def test_a_row_comes_with_its_columns_and_another_model_with_nothing(
             row = answer.hits[0].row
             low, high = answer.sentences[0].span
             assert row["text"][low - row["start"] : high - row["start"]].count("|") >= 3
+
+
+@pytest.mark.parametrize(("text", "name", "question", "words"), [
+    ("The AirMax 500 holds 6.8 l of oil. Its filter costs 400 euros.\n", "a.md", "What is the oil volume of the AirMax 400?", None),
+    ("The AirMax 500 holds 6.8 l of oil.\n", "a.md", "What is the oil volume of the AirMax 500?", "6.8 l"),
+    ("# 5.1.0\n\nThe new export was added in version 5.1.0.\n", "a.md", "What was added in version 5.1.4?", None),
+    ("# 3.2.0 版本\n\n3.2.0 版本新增了导出功能。\n", "a.md", "3.5.0版本新增了什么功能？", None),
+    ("# 3.2.0 版本\n\n3.2.0 版本新增了导出功能。\n", "a.md", "3.2.0版本新增了什么功能？", "导出功能"),
+    ("Section 6 Pets\n\nNo dogs are allowed in the hall.\n", "a.txt", "Are dogs allowed in the hall, by Section 5?", "No dogs"),
+    ("Part,Price,Stock\n" + "".join(f"VL-{n},{n * 3} EUR,{n}\n" for n in range(100, 190)), "parts.csv", "What is the price of VL-172?", "Part: VL-172; Price: 516 EUR; Stock: 172"),
+    ("料号,单价\n" + "".join(f"DN-{n},{n * 3} 元\n" for n in range(100, 190)), "料.csv", "DN-172 的单价是多少？", "料号：DN-172；单价：516 元"),
+    ("Up to 5 unused days may be carried over; they expire on 31 March.\n", "a.md", "How many unused days may be carried over?", "31 March"),
+    ("# Returns\n\n1. Unused items can be returned within 30 days.\n\n2. Bring the receipt.\n\n3. Section 1 does not apply to clearance items.\n", "a.md", "Within how many days can unused items be returned?", "does not apply"),
+    ("# 退货\n\n1. 未使用的商品三十日内可以退货。\n\n2. 请带上收据。\n\n3. 第1条不适用于清仓商品。\n", "a.md", "未使用的商品几日内可以退货？", "不适用"),
+])  # fmt: skip
+def test_answers_are_about_what_was_asked_and_whole(
+    text: str, name: str, question: str, words: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / name).write_text(text, "utf-8")
+    with opened(tmp_path) as index:
+        index.sync(tmp_path / "docs")
+        answer = index.ask(question)
+    assert answer.found is (words is not None)
+    assert (words or "") in (answer.text if answer.found else "")
+
+
+def test_versions_that_differ_in_a_number_are_both_found(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for n, days in enumerate((25, 27, 25)):
+        text = f"# Leave\n\nEvery employee who works full time has {days} days of paid annual leave in every calendar year.\n"
+        (tmp_path / "docs" / f"{n}.md").write_text(text, "utf-8")
+    with opened(tmp_path) as index:
+        index.sync(tmp_path / "docs")
+        found = [hit.text for hit in index.search("How many days of annual leave?")]
+    assert len(found) == 2
+    assert {"25" in text for text in found} == {True, False}
 
 
 @pytest.mark.parametrize(("question", "found"), [

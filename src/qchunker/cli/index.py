@@ -133,7 +133,11 @@ def _print_filled(number: int, what: str, *, as_json: bool) -> None:
 def _print_sync(done: Sync, store: str, *, as_json: bool) -> None:
     counts = {"added": done.added, "changed": done.changed, "removed": done.removed, "unchanged": done.unchanged}
     if as_json:
-        more = {"chunks": done.n_chunks, "failed": [one.source for one in done.failures]}
+        more = {
+            "chunks": done.n_chunks,
+            "failed": [one.source for one in done.failures],
+            "left_out": list(done.skipped),
+        }
         print(json.dumps(counts | more, ensure_ascii=False))  # noqa: T201
         return
     if done.skipped:

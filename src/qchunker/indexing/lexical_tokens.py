@@ -25,7 +25,7 @@ _CHINESE = r"\p{Han}\p{Hiragana}\p{Katakana}〆ー\u3099\u309a"
 _LETTER = rf"[[\p{{L}}\p{{N}}]--[{_CHINESE}]]"
 _WORD = rf"{_LETTER}[[\p{{L}}\p{{N}}\p{{M}}]--[{_CHINESE}]]*+"
 _RUN = regex.compile(
-    rf"(?P<latin>{_WORD}(?:(?:[-_./:@=?#&+~\\'{_JOINT}]|(?<=\d),(?=\d{{3}}(?!\d))){_WORD})*+(?:(?<=\d)%(?!{_LETTER}))?)"
+    rf"(?P<latin>{_WORD}(?:(?:[-_./:@=?#&+~\\'{_JOINT}]|(?<=(?<!\w|[^\W\d]-)\d{{1,3}}(?:,\d{{3}}){{0,6}}),(?=\d{{3}}(?!\d))){_WORD})*+(?:(?<=\d)%(?!{_LETTER}))?)"
     rf"|[{_CHINESE}]++",
     regex.V1,
 )

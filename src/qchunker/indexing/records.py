@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ BODY, QUESTION, SENTENCE, ANSWER, VARIANT = ROLES = VECTOR_ROLES
 of a question-answer pair, the first one its own."""
 
 CHUNK, QA = "chunk", "qa"
+_CELL_END = re.compile(r'("[^"]*")|,')
 _LEAST_SENTENCE = 8  # characters; shorter ones say nothing
 
 
@@ -167,9 +169,17 @@ def _entries(
             doc_id=record["doc_id"],
             role=role,
             vector=vector,
-            tokens=" ".join(lexical_tokens(record["embedding_text"])) if is_body else "",
+            tokens=" ".join(lexical_tokens(lexical_text(record))) if is_body else "",
             payload=json.dumps(record, ensure_ascii=False) if is_body else "",
         )
+
+
+def lexical_text(record: Row) -> str:
+    """The text of a record as its words are found; the cells of a CSV line are parted, so that ``A-17,300`` is two."""
+    text = str(record["embedding_text"])
+    if record.get("kind") != "record":
+        return text
+    return _CELL_END.sub(lambda match: match[1] or ", ", text)
 
 
 def _encoded(texts: Sequence[str], embedder: Embedder) -> Vectors:

@@ -5,6 +5,8 @@ Everything is exact: every record is scored. Equal scores are ordered by id.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
@@ -27,6 +29,7 @@ from qchunker.retrieval.hits import Hit
 MAX_QUESTION_CHARS = 20_000
 """Longer than any question; every token of it would be looked up."""
 _DIGITS = 6
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
@@ -174,7 +177,12 @@ def _diverse(snapshot: Snapshot, order: Positions, scores: Floats, k: int, confi
     vectors = snapshot.body_vectors(order)
     kept = list(range(len(order)))
     if config.duplicate_cosine < 1:
-        kept, _ = without_near_duplicates(vectors, kept, threshold=config.duplicate_cosine)
+        kept, dropped = without_near_duplicates(vectors, kept, threshold=config.duplicate_cosine)
+        # Two versions of a text that differ in a number contradict each other, and both must be seen.
+        kept = [
+            at for at in range(len(order))
+            if at not in dropped or _figures(snapshot, order[at]) != _figures(snapshot, order[dropped[at]])
+        ]  # fmt: skip
     if config.relevance_weight < 1:
         ids = [snapshot.ids[int(order[at])] for at in kept]
         pool = kept[: config.mmr_pool]
@@ -183,6 +191,10 @@ def _diverse(snapshot: Snapshot, order: Positions, scores: Floats, k: int, confi
         )
         kept = [pool[at] for at in chosen]
     return [int(order[at]) for at in kept[:k]]
+
+
+def _figures(snapshot: Snapshot, record: np.int64) -> Counter[str]:
+    return Counter(_NUMBER.findall(str(snapshot.payload(int(record))["embedding_text"])))
 
 
 def _hit(
