@@ -176,6 +176,54 @@ class DebateConfig:
     completion: CompletionConfig | None = CompletionConfig()
 
 
+ANSWER_FORMS = ("numbers", "anchors")
+
+
+@dataclass(frozen=True, slots=True)
+class LLMConfig:
+    """How a language model plays the roles of the debate.
+
+    Args:
+        paths: segmentations that are asked for; the objective takes one.
+        temperature: of the sampled segmentations, 0.7 in the paper; everything else is asked for without chance.
+        top_p: likewise, 0.8 in the paper.
+        answers: how cuts are named: ``numbers`` of sentences, or ``anchors``, the first and last words of chunks, as
+            the paper's small models do.
+        window_chars: of the document that one request shows.
+        chunks_per_review: that one request asks about.
+        rounds: reviews at most; from the second on, what was completed is read again, until nothing is missing.
+        with_rules: whether the findings of the rules are reviewed along with those of the model.
+        reply_tokens: that a reply may have, before it is asked for in parts or with more.
+        seed: of the sampled segmentations; path number n has ``seed + n``.
+        prompts: folder with prompts of one's own, such as ``reviewer.zh.md``.
+    """
+
+    paths: int = 5
+    temperature: float = 0.7
+    top_p: float = 0.8
+    answers: str = "numbers"
+    window_chars: int = 6_000
+    chunks_per_review: int = 4
+    rounds: int = 1
+    with_rules: bool = True
+    reply_tokens: int = 2_048
+    seed: int = 0
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("paths", 1, 64), ("window_chars", 200, 10**9), ("chunks_per_review", 1, 64),
+                                  ("rounds", 1, 10), ("reply_tokens", 16, 10**6), ("seed", 0, 2**31)):  # fmt: skip
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise ConfigError(name, f"must be a whole number from {least} to {most}, got {value!r}")
+        for name, most in (("temperature", 2), ("top_p", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+                raise ConfigError(name, f"must be between 0 and {most}, got {value!r}")
+        if self.answers not in ANSWER_FORMS:
+            raise ConfigError("answers", f"unknown: {self.answers!r}", hint=f"known: {', '.join(ANSWER_FORMS)}")
+
+
 @dataclass(frozen=True, slots=True)
 class ScoringConfig:
     """How ChunkScore is computed; the defaults are the paper's where it gives a value.

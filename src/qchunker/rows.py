@@ -21,8 +21,11 @@ Writer = Callable[[Sequence[Row]], None]
 
 
 def chunk_rows(partition: Partition) -> list[Row]:
-    """One row per chunk, every field present."""
-    return [_chunk_row(chunk, partition) for chunk in partition.chunks]
+    """One row per chunk, every field present; ``refused`` only where something was."""
+    return [
+        _chunk_row(chunk, partition) | ({"refused": [one._asdict() for one in chunk.refused]} if chunk.refused else {})
+        for chunk in partition.chunks
+    ]
 
 
 def _chunk_row(chunk: Chunk, partition: Partition) -> Row:
@@ -50,6 +53,7 @@ def _chunk_row(chunk: Chunk, partition: Partition) -> Row:
                 "at": one.at,
                 "is_embedded": one.is_embedded,
             }
+            | ({} if one.until is None else {"until": one.until})
             for one in chunk.added
         ],
         "links": [

@@ -202,6 +202,8 @@ class Addition(NamedTuple):
         evidence: spans outside the chunk that hold every added word but those of a fixed list of connectives.
         at: where they stand, as a position of the document's text; the start of the chunk for what comes first.
         is_embedded: whether the embedded text has them too.
+        until: end of the words of the document in whose place they stand, such as a pronoun; None where they come
+            between words.
     """
 
     text: str
@@ -209,6 +211,21 @@ class Addition(NamedTuple):
     evidence: tuple[Span, ...]
     at: int
     is_embedded: bool = True
+    until: int | None = None
+
+
+class Refusal(NamedTuple):
+    """Something that completion was to add and did not.
+
+    Args:
+        kind: of the gap that it was to fill.
+        text: what was to be added.
+        reason: why it was not.
+    """
+
+    kind: str
+    text: str
+    reason: str
 
 
 class Link(NamedTuple):
@@ -231,8 +248,8 @@ class Chunk:
     before, ``context`` the header rows that this part lacks; both are spans outside the chunk,
     and only ``embedding_text`` contains them. ``cut`` tells why the chunk starts here, ``oversize`` why
     it is longer than allowed. ``embedded_path`` is the part of the heading path that lies outside the chunk.
-    ``question`` is what the chunk answers, ``added`` what completion adds, in order of position; the text itself never
-    changes.
+    ``question`` is what the chunk answers, ``added`` what completion adds, in order of position, and ``refused`` what a
+    language model wanted to add and was not let; the text itself never changes.
     """
 
     document: Document = field(repr=False)
@@ -249,6 +266,7 @@ class Chunk:
     embedded_path: tuple[str, ...] = ()
     question: str | None = None
     added: tuple[Addition, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
     @property
     def id(self) -> str:
@@ -286,8 +304,9 @@ class Chunk:
             at = low
             while waiting and (waiting[0].at <= high or last):
                 stop = min(max(waiting[0].at, at), high)
-                parts += [self.document.text[at:stop], waiting.pop(0).text]
-                at = stop
+                one = waiting.pop(0)
+                parts += [self.document.text[at:stop], one.text]
+                at = stop if one.until is None else min(max(stop, one.until), high)
             parts += [self.document.text[at:high], "" if last else "\n"]
         return "".join(parts)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from qchunker.errors import ConfigError, MissingExtraError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.batching import batches_by_length
-from qchunker.models.bounded_http import bounded_client
+from qchunker.models.bounded_http import Bounds, bounded_client
 from qchunker.models.causal_lm import Ids, Logprobs, Passes, plan_passes, run_passes
 from qchunker.models.embedder import Vectors, unit_rows
 from qchunker.models.identity import without_secrets
@@ -38,8 +38,8 @@ class OpenAIEmbedder:
 
     def __init__(self, name: str, url: str, api_key: str | None = None) -> None:
         self.name = name
-        self.id = f"{name}@{_address(url)}"
-        self._server = _Server(name, url, api_key)
+        self.id = f"{name}@{server_address(url)}"
+        self._server = Server(name, url, api_key)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         rows: dict[int, list[float]] = {}
@@ -79,8 +79,8 @@ class OpenAILM:
 
     def __init__(self, name: str, url: str, api_key: str | None = None) -> None:
         self.name = name
-        self.id = f"{name}@{_address(url)}"
-        self._server = _Server(name, url, api_key)
+        self.id = f"{name}@{server_address(url)}"
+        self._server = Server(name, url, api_key)
         self._tokenize_url = f"{url.rstrip('/').removesuffix('/v1')}/tokenize"
         self._known: dict[str, Ids] = {}
         self._neutral: int | None = None
@@ -174,10 +174,24 @@ def _is_number(value: Any) -> bool:
     return abs(value) < float(np.finfo(np.float32).max) and math.isfinite(value)
 
 
-class _Server:
-    """One server. Replies are JSON values; errors are ours and hold neither the key nor a password."""
+class Server:
+    """One server. Replies are JSON values; errors are ours and hold neither the key nor a password.
 
-    def __init__(self, name: str, url: str, api_key: str | None) -> None:
+    Args:
+        name: of the model.
+        url: of the server.
+        api_key: kept out of messages.
+        retries: of a request, by the SDK.
+        bounds: of time and memory; by default those for embeddings.
+
+    Raises:
+        MissingExtraError: if the SDK is not installed.
+        ConfigError: if the address or the key cannot be used.
+    """
+
+    def __init__(
+        self, name: str, url: str, api_key: str | None, *, retries: int = _RETRIES, bounds: Bounds | None = None
+    ) -> None:
         try:
             from openai import OpenAI
         except ImportError as error:
@@ -188,15 +202,15 @@ class _Server:
             raise ConfigError("api_key", "holds characters that no key has", hint="set QCHUNKER_API_KEY anew")
         self._name, self._key = name, api_key
         try:
-            client = bounded_client()
-            self._client = OpenAI(base_url=url, api_key=api_key or "none", max_retries=_RETRIES, http_client=client)
+            client = bounded_client(bounds)
+            self.client = OpenAI(base_url=url, api_key=api_key or "none", max_retries=retries, http_client=client)
         except Exception as error:  # the SDK raises what its HTTP library does
             raise ConfigError("url", "the address cannot be used", hint="write http://host:8000/v1") from error
 
     def post(self, path: str, body: dict[str, Any], hint: str = "") -> Any:
         """The JSON that the server answers."""
         with self._errors(hint):
-            return self._client.post(path, cast_to=object, body=body)
+            return self.client.post(path, cast_to=object, body=body)
 
     def list_in(self, reply: Any, field: str) -> list[Any]:
         """A list that the reply must hold."""
@@ -214,20 +228,22 @@ class _Server:
         except (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError) as error:
             lost = isinstance(error, openai.APIConnectionError)
             where = "the server does not answer" if lost else "the server is busy"
-            raise ModelUnavailableError(self._name, f"{where}: {self._said(error)}", hint="try again later") from None
+            raise ModelUnavailableError(
+                self._name, f"{where}: {self.said(str(error))}", hint="try again later"
+            ) from None
         except openai.AuthenticationError:
             raise ModelError(self._name, "the server refuses the key", hint="set QCHUNKER_API_KEY") from None
         except openai.OpenAIError as error:
-            raise ModelError(self._name, f"the server refuses: {self._said(error)}", hint=hint or _OTHER) from None
+            raise ModelError(self._name, f"the server refuses: {self.said(str(error))}", hint=hint or _OTHER) from None
         except (ValueError, TypeError, RecursionError, AttributeError):
             raise ModelOutputError(self._name, "the server answers something else than JSON", hint=_OTHER) from None
 
-    def _said(self, error: Exception) -> str:
+    def said(self, text: str) -> str:
         """What the server says, which may be what was sent to it."""
-        return without_secrets(str(error), self._key, self._client.base_url.password)[:200]
+        return without_secrets(text, self._key, self.client.base_url.password)[:200]
 
 
-def _address(url: str) -> str:
+def server_address(url: str) -> str:
     """The address for signatures, without user, password and query; ``/v1`` goes without saying."""
     parts = urlsplit(url)
     host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
