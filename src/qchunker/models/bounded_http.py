@@ -16,8 +16,13 @@ DEADLINE_S = 300.0
 MOST_BYTES = 256 << 20
 
 
-def bounded_client(bounds: Bounds | None = None) -> Any:
-    """A client for the OpenAI SDK. It does not follow redirects: they would carry the key elsewhere."""
+def bounded_client(bounds: Bounds | None = None, user_and_password: tuple[str, str] | None = None) -> Any:
+    """A client for the OpenAI SDK. It does not follow redirects: they would carry the key elsewhere.
+
+    Args:
+        bounds: of time and memory; by default those of this module.
+        user_and_password: sent instead of the key, if given.
+    """
     from openai import DefaultHttpxClient
 
     # The SDK's HTTP library has had two names.
@@ -50,6 +55,7 @@ def bounded_client(bounds: Bounds | None = None) -> Any:
 
     return DefaultHttpxClient(
         timeout=httpx.Timeout(TIMEOUT_S, connect=limits.connect_s, read=limits.silence_s, pool=None),
+        auth=user_and_password,
         headers={"Accept-Encoding": "identity"},
         follow_redirects=False,
         event_hooks={"response": [bound]},

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class OpenAILM:
         self.name = name
         self.id = f"{name}@{server_address(url)}"
         self._server = Server(name, url, api_key)
-        self._tokenize_url = f"{url.rstrip('/').removesuffix('/v1')}/tokenize"
+        self._tokenize_url = f"{str(self._server.client.base_url).rstrip('/').removesuffix('/v1')}/tokenize"
         self._known: dict[str, Ids] = {}
         self._neutral: int | None = None
 
@@ -202,10 +203,20 @@ class Server:
             raise ConfigError("api_key", "holds characters that no key has", hint="set QCHUNKER_API_KEY anew")
         self._name, self._key = name, api_key
         try:
-            client = bounded_client(bounds)
-            self.client = OpenAI(base_url=url, api_key=api_key or "none", max_retries=retries, http_client=client)
+            address = _Address.of(url)
+            self._password = address.password
+            client = bounded_client(bounds, address.user_and_password)
+            self.client = OpenAI(
+                base_url=address.url,
+                api_key=api_key or "none",
+                default_query=address.query,
+                max_retries=retries,
+                http_client=client,
+            )
         except Exception as error:  # the SDK raises what its HTTP library does
             raise ConfigError("url", "the address cannot be used", hint="write http://host:8000/v1") from error
+        # Else connections stay open for as long as the process runs.
+        weakref.finalize(self, client.close).atexit = False
 
     def post(self, path: str, body: dict[str, Any], hint: str = "") -> Any:
         """The JSON that the server answers."""
@@ -240,7 +251,7 @@ class Server:
 
     def said(self, text: str) -> str:
         """What the server says, which may be what was sent to it."""
-        return without_secrets(text, self._key, self.client.base_url.password)[:200]
+        return without_secrets(text, self._key, self._password)[:200]
 
 
 def server_address(url: str) -> str:
@@ -248,3 +259,30 @@ def server_address(url: str) -> str:
     parts = urlsplit(url)
     host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
     return host + parts.path.rstrip("/").removesuffix("/v1")
+
+
+class _Address(NamedTuple):
+    """The parts of an address. The HTTP library logs what it is given as one, so it is given neither password nor user.
+
+    Args:
+        url: without the other parts.
+        user: of the server.
+        password: of the user.
+        query: that is added to every request.
+    """
+
+    url: str
+    user: str
+    password: str
+    query: dict[str, str]
+
+    @classmethod
+    def of(cls, url: str) -> _Address:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        return cls(urlunsplit((parts.scheme, host, parts.path, "", "")), user, password, dict(parse_qsl(parts.query)))
+
+    @property
+    def user_and_password(self) -> tuple[str, str] | None:
+        return (self.user, self.password) if self.user or self.password else None
