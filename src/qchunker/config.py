@@ -163,19 +163,6 @@ class CompletionConfig:
                 raise ConfigError(name, f"must be a number and not negative, got {value!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class DebateConfig:
-    """How the ``qchunker`` method works.
-
-    Args:
-        segmentation: where it cuts.
-        completion: what it adds; None leaves review and completion out.
-    """
-
-    segmentation: SegmentationConfig = SegmentationConfig()
-    completion: CompletionConfig | None = CompletionConfig()
-
-
 ANSWER_FORMS = ("numbers", "anchors")
 
 
@@ -225,6 +212,26 @@ class LLMConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DebateConfig:
+    """How the ``qchunker`` method works.
+
+    Args:
+        segmentation: where it cuts.
+        completion: what it adds; None leaves review and completion out.
+        llm: how a language model is asked, where one takes part.
+    """
+
+    segmentation: SegmentationConfig = SegmentationConfig()
+    completion: CompletionConfig | None = CompletionConfig()
+    llm: LLMConfig = LLMConfig()
+
+    @property
+    def rounds(self) -> int:
+        """Reviews at most. The rules find at once what they can find."""
+        return self.llm.rounds
+
+
+@dataclass(frozen=True, slots=True)
 class ScoringConfig:
     """How ChunkScore is computed; the defaults are the paper's where it gives a value.
 
@@ -270,6 +277,7 @@ class ScoringConfig:
 FUSIONS = ("scores", "rrf")
 VECTOR_ROLES = ("body", "question", "sentence", "answer", "variant")
 _MOST_NEIGHBOURS = 100
+_MOST_WEIGHT = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +317,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         for name in ("dense_weight", "bm25_weight"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                raise ConfigError(name, f"must be a number and not negative, got {value!r}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_WEIGHT:
+                raise ConfigError(name, f"must be a number from 0 to {_MOST_WEIGHT:g}, got {value!r}")
         if not self.dense_weight + self.bm25_weight:
             raise ConfigError("dense_weight", "both weights are 0", hint="give one of them")
         for name in ("duplicate_cosine", "relevance_weight"):

@@ -15,13 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from qchunker.answering.answer import Answer
 from qchunker.answering.extract import extracted
 from qchunker.answering.write import written
 from qchunker.batch import Failure
 from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
-from qchunker.errors import ConfigError, InputError, StoreCorruptError, StoreError
-from qchunker.index_files import KnownFile, differs, file_rows, fingerprint, is_empty, real_path, with_own_id
+from qchunker.errors import ConfigError, InputError, ModelOutputError, StoreCorruptError, StoreError
+from qchunker.index_files import KnownFile, differs, file_rows, fingerprint, full_path, is_empty, with_own_id
 from qchunker.indexing.records import chunk_entries, qa_entries
 from qchunker.indexing.snapshot import Snapshot, snapshot_of
 from qchunker.indexing.store import SCHEMA, Change, Entry, Store, StoreMeta, open_store
@@ -37,6 +39,7 @@ from qchunker.retrieval.hits import Hit
 from qchunker.retrieval.search import Reranker, checked_question, search
 from qchunker.version import __version__
 
+_ROUNDING = 0.01
 Tell = Callable[[str, int, int], None]
 _CHUNKS, _QA = "chunks", "question-answer pairs"
 _QA_PREFIX = "qa\x1f"  # of the documents that pairs are kept as, so that they come and go beside the chunks
@@ -93,7 +96,7 @@ class Index:
         embedder = embedder or default_embedder()
         if not (isinstance(getattr(embedder, "id", None), str) and callable(getattr(embedder, "encode", None))):
             raise ConfigError("embedder", f"must have an id and encode texts, got {embedder!r}")
-        dimension = int(embedder.encode(["dimension"]).shape[1])
+        dimension = _dimension(embedder)
         name = os.fspath(where)
         store = open_store(name, StoreMeta(SCHEMA, embedder.id, dimension), create=create)
         return cls(store, embedder, _snapshot_folder(name), default_cache())
@@ -127,29 +130,32 @@ class Index:
         """
         if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
             raise ConfigError("jobs", f"must be a whole number of at least 1, got {jobs!r}")
+        for path in paths:
+            if not str(path).strip() or not _is_path(path):
+                raise InputError(f"{path!r} is no path", hint="name a file or a folder, such as .")
         config, debate_config = config or ChunkingConfig(), debate_config or DebateConfig()
         settings = f"{__version__} {method} {config!r} {debate_config!r} {sentences} {self._embedder.id}"
         known = self._known()
-        under = [real_path(path) for path in paths]
+        under = [full_path(path) for path in paths]
         # A folder that is gone is no mistake where the index holds documents of it.
-        there = [str(path) for path in paths if os.path.exists(path) or not _knows(known, real_path(path))]
+        there = [str(path) for path in paths if os.path.exists(path) or not _knows(known, full_path(path))]
         found, skipped = expand_paths(there) if there else ([], [])
         files = [item for item in found if not is_empty(item.path)]
         skipped += [item.name for item in found if is_empty(item.path)]
-        prints = {real_path(item.path): fingerprint(item.path, settings) for item in files}
+        prints = {full_path(item.path): fingerprint(item.path, settings) for item in files}
         gone = [at for at in known if at not in prints and any(_is_under(at, root) for root in under)]
-        new = [item for item in files if differs(known.get(real_path(item.path)), item, prints)]
+        new = [item for item in files if differs(known.get(full_path(item.path)), item, prints)]
         put: dict[str, tuple[str, Sequence[Entry]]] = {}
         failures: list[Failure] = []
         counts = {"added": 0, "changed": 0}
-        made = file_rows(new, prints, (method, config, debate_config), jobs, self._cache)
+        made = file_rows(new, prints, settings, (method, config, debate_config), jobs, self._cache)
         for done, (item, result) in enumerate(made, 1):
             if tell is not None:
                 tell(item.name, done, len(new))
             if isinstance(result, Failure):
                 failures.append(result)
                 continue
-            at = real_path(item.path)
+            at = full_path(item.path)
             taken = {one.doc_id for place, one in known.items() if place != at} | put.keys()
             result = with_own_id(result, at) if result[0]["doc_id"] in taken else result
             doc_id = result[0]["doc_id"]
@@ -298,6 +304,20 @@ class Index:
         return known
 
 
+def _is_path(path: str | Path) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
+def _dimension(embedder: Embedder) -> int:
+    vectors = np.asarray(embedder.encode(["dimension"]))
+    if vectors.ndim != 2 or len(vectors) != 1 or not abs(float(np.linalg.norm(vectors)) - 1) < _ROUNDING:
+        raise ModelOutputError(embedder.id, "gives no vectors of length 1", hint="divide each by its length")
+    return int(vectors.shape[1])
+
+
 def _knows(known: Mapping[str, KnownFile], root: str) -> bool:
     return any(_is_under(at, root) for at in known)
 
@@ -320,7 +340,7 @@ def _is_under(path: str, root: str) -> bool:
 def _snapshot_folder(where: str) -> Path:
     if "://" in where:
         return cache_folder() / "snapshots" / hashlib.sha256(where.encode()).hexdigest()[:16]
-    place = Path(where)
+    place = Path(os.path.abspath(where))
     return place.with_name(f"{place.name}.snapshots")
 
 

@@ -38,12 +38,12 @@ def fingerprint(path: Path, settings: str) -> str:
 
 def differs(known: KnownFile | None, item: FileInput, prints: dict[str, str]) -> bool:
     """Whether a file is not known as it is now."""
-    return known is None or known.fingerprint != prints.get(real_path(item.path))
+    return known is None or known.fingerprint != prints.get(full_path(item.path))
 
 
-def real_path(path: str | Path) -> str:
-    """The real path of a file or folder, as text that can be stored."""
-    return os.fsencode(os.path.realpath(path)).decode("utf-8", "backslashreplace")
+def full_path(path: str | Path) -> str:
+    """The path of a file or folder from the root, as text that can be stored. Links may change; none is followed."""
+    return os.fsencode(os.path.abspath(path)).decode("utf-8", "backslashreplace")
 
 
 def is_empty(path: Path) -> bool:
@@ -68,12 +68,16 @@ def with_own_id(rows: list[dict[str, Any]], place: str) -> list[dict[str, Any]]:
 def file_rows(
     files: Sequence[FileInput],
     prints: dict[str, str],
+    settings: str,
     how: tuple[str, ChunkingConfig, DebateConfig],
     jobs: int,
     cache: ResultCache | None,
 ) -> Iterator[tuple[FileInput, list[dict[str, Any]] | Failure]]:
-    """The chunk rows of each file; those that an earlier run finished come from the cache."""
-    keys = {item.name: cache_key("chunks", item.name, prints.get(real_path(item.path), "")) for item in files}
+    """The chunk rows of each file; those that an earlier run finished come from the cache.
+
+    A file that changes while it is read gets no fingerprint in ``prints``, so that the next run reads it again.
+    """
+    keys = {item.name: cache_key("chunks", item.name, prints.get(full_path(item.path), "")) for item in files}
     found = {} if cache is None else cache.get_many(list(keys.values()))
     missing: list[Input] = [item for item in files if keys[item.name] not in found]
     made = chunk_all(missing, *how, jobs=jobs)
@@ -88,6 +92,8 @@ def file_rows(
             continue
         metadata = {name: str(value) for name, value in result.document.metadata.items()}
         rows = [row | {"metadata": metadata} for row in chunk_rows(result)]
-        if cache is not None:
+        if fingerprint(item.path, settings) != prints.get(full_path(item.path)):
+            prints[full_path(item.path)] = ""
+        elif cache is not None:
             cache.put_many({key: zlib.compress(json.dumps(rows, ensure_ascii=False).encode())})
         yield item, rows

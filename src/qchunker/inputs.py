@@ -67,7 +67,7 @@ def expand_paths(paths: Iterable[str]) -> tuple[list[FileInput], list[str]]:
         elif exists:
             files.setdefault(_identity(path), FileInput(_name(path), path))
         else:
-            matches = sorted(glob.glob(given, recursive=True))
+            matches = [found for found in sorted(glob.glob(given, recursive=True)) if os.path.exists(found)]
             if not matches:
                 raise InputError(f"{given}: no such file, folder or pattern", hint="check the spelling")
             more, also_skipped = expand_paths(matches)
@@ -78,11 +78,16 @@ def expand_paths(paths: Iterable[str]) -> tuple[list[FileInput], list[str]]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if not name.startswith("."):
                 yield Path(parent, name)
+
+
+def _refuse(error: OSError) -> None:
+    """A folder that cannot be read is no empty folder."""
+    raise InputError(f"{error.filename}: cannot be read: {error.strerror}", hint="check its permissions") from error
 
 
 def _identity(path: Path) -> str:

@@ -15,8 +15,11 @@ from qchunker.chunking.assemble import chunk_at, signature
 from qchunker.chunking.links import link_exceptions
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, ScoringConfig, SegmentationConfig
+from qchunker.debate.llm.roles import llm_roles
+from qchunker.debate.llm.setting import setting_of
 from qchunker.debate.offline.completer import complete as complete_chunk
 from qchunker.debate.offline.reviewer import review as review_chunks
+from qchunker.debate.offline.roles import offline_roles
 from qchunker.debate.offline.segmenter import Boundary, Segmentation, sizes_for
 from qchunker.debate.workflow import RunStage, debate, fitted, run_directly
 from qchunker.errors import ConfigError, InputError, ParseError
@@ -113,7 +116,13 @@ def _debated(
 ) -> Partition:
     sizes = sizes_for(config, chinese=is_mostly_chinese(document.text))
     embedder = models.embedder if models is not None else default_embedder()
-    return debate(document, sizes, how, embedder, _chooser(document, how.segmentation, models, embedder), run)
+    choose = _chooser(document, how.segmentation, models, embedder)
+    if models is None or models.llm is None:
+        return debate(document, sizes, how, offline_roles(sizes, how, embedder, choose), run)
+    setting = setting_of(models.llm, how.llm, sizes, models.tally)
+    # Partitions of different numbers of chunks compare by evidence, not by raw scores.
+    chosen = None if how.segmentation.objective == "evidence" else choose
+    return debate(document, sizes, how, llm_roles(setting, sizes, how, embedder, chosen), run)
 
 
 def _chooser(

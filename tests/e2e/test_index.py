@@ -15,7 +15,7 @@ import pytest
 
 import qchunker
 from qchunker import Filter, Index, SearchConfig
-from qchunker.errors import ConfigError, InputError, StoreError, StoreMismatchError
+from qchunker.errors import ConfigError, InputError, ModelError, StoreError, StoreMismatchError
 from qchunker.indexing.question_tokens import question_tokens
 from qchunker.models.embedder import Vectors
 from qchunker.models.fake import HashingEmbedder
@@ -186,7 +186,7 @@ def test_question_answer_pairs_are_found_by_other_words(tmp_path: Path) -> None:
     ]  # fmt: skip
     with opened(tmp_path) as index:
         assert index.add_qa(pairs) == 2
-        assert index.search("halts the grinder")[0].id == "q1"
+        assert index.search("halts the grinder")[0].row["qa_id"] == "q1"
         answer = index.ask("水闸什么时候检修？")
         assert answer.found
         assert "五月" in answer.text
@@ -625,3 +625,175 @@ def test_the_library_and_the_command_line_index_alike(folder: Path, tmp_path: Pa
     with opened(tmp_path) as index:
         index.sync(folder)
     assert "0 added, 0 changed, 0 removed, 3 unchanged" in run(tmp_path, "index", "docs", "--store", "index").stderr
+
+
+def test_a_folder_that_cannot_be_read_and_an_empty_path_remove_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if os.fspath(path) == str(folder / "sub"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    (folder / "sub").mkdir()
+    (folder / "sub" / "a.md").write_text("Valve nine is closed.", "utf-8")
+    with opened(tmp_path) as index:
+        index.sync(folder)
+        monkeypatch.setattr(os, "scandir", scandir)  # tests may run as root, who may read everything
+        with pytest.raises(InputError, match="sub: cannot be read"):
+            index.sync(folder)
+        monkeypatch.undo()
+        monkeypatch.chdir(folder)
+        for path in ("", " ", "a\0b", "\ud800"):
+            with pytest.raises(InputError, match="no path"):
+                index.sync(path)
+        assert index.sync(folder).unchanged == 4
+
+
+def test_equal_ids_in_two_documents_are_two_records(tmp_path: Path) -> None:
+    pair = {"qa_id": "1", "question": "Who stops the mill?", "answer": "The miller."}
+    rows = [{"doc_id": name, "chunk_id": "1", "start": 0, "end": 9, "text": f"磨坊 {name} 停了。"} for name in "AB"]
+    with opened(tmp_path) as index:
+        for name in "AB":
+            index.add_qa([pair | {"doc_id": name}])
+        index.add_chunks(rows)
+        everything = SearchConfig(duplicate_cosine=1)
+        assert len(index.search("miller 磨坊", config=everything)) == 4
+        assert index.add_chunks(rows) == 2
+        assert len(index.search("miller 磨坊", config=everything)) == 4
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, tmp_path: Path) -> None:
+    file = folder / "z.md"
+    old = "The lever has ten notches."
+    file.write_text(old, "utf-8")
+
+    def rewrite(_name: str, done: int, _n: int) -> None:
+        if done == 1:
+            file.write_text("The lever has NINETY notches.", "utf-8")
+
+    with opened(tmp_path) as index:
+        index.sync(folder, tell=rewrite)
+        file.write_text(old, "utf-8")
+        index.sync(folder)
+        assert any("ten notches" in hit.text for hit in index.search("lever notches"))
+        assert not any("NINETY" in hit.text for hit in index.search("lever notches"))
+
+
+def test_a_store_that_was_put_back_from_a_copy_is_searched_as_it_is(folder: Path, tmp_path: Path) -> None:
+    def add(name: str) -> list[str]:
+        with opened(tmp_path) as index:
+            index.add_chunks([{"doc_id": name, "start": 0, "end": 9, "text": f"valve {name}"}])
+            return sorted(hit.text for hit in index.search("valve"))
+
+    add("A")
+    shutil.copytree(tmp_path / "index", tmp_path / "copy")
+    assert add("S") == ["valve A", "valve S"]
+    shutil.rmtree(tmp_path / "index")
+    shutil.copytree(tmp_path / "copy", tmp_path / "index")
+    assert add("N") == ["valve A", "valve N"]
+
+
+def test_a_link_that_leads_elsewhere_now_takes_its_old_documents_along(tmp_path: Path) -> None:
+    for name in ("v1", "v2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(f"Release {name} of the valve.", "utf-8")
+    link = tmp_path / "current"
+    link.symlink_to(tmp_path / "v1")
+    with opened(tmp_path) as index:
+        index.sync(link)
+        link.unlink()
+        link.symlink_to(tmp_path / "v2")
+        done = index.sync(link)
+        assert (done.added, done.removed) == (1, 1)
+        assert [hit.text for hit in index.search("valve")] == ["Release v2 of the valve."]
+
+
+def test_hostile_marks_in_texts_and_replies_end(folder: Path, tmp_path: Path) -> None:
+    rows = [
+        {
+            "doc_id": "a",
+            "start": 0,
+            "end": 99,
+            "text": "Serial numbers [" + "20240131, " * 40 + "and later] of the pump",
+        }
+    ]
+    with opened(tmp_path) as index:
+        index.add_chunks(rows)
+        for reply in (
+            "The pump [" + "1" * 60,
+            "[" + "1 " * 60 + "and",
+            "The pump" + " " * 100_000 + "[1]",
+            "[" * 10_000,
+        ):
+            index.ask("pump", llm=Scripted(reply))
+
+
+@pytest.mark.parametrize(("said", "sentence", "problem"), [
+    ("Bearings are greased every 2,000 hours.", "Bearings are not greased every 2,000 hours [1].", "not in its sources"),
+    ("Bearings are greased every 2,000 hours.", "Bearings are greased every two hours [1].", "not in its sources"),
+    ("Bearings are greased every 2,000 hours.", "Bearings are greased every 2,000 hours [1].", None),
+    ("Never run the pump dry. Grease it weekly.", "Run the pump dry [1].", "not in its sources"),
+    ("轴承每两千小时润滑一次。", "轴承不必每两千小时润滑一次[1]。", "not in its sources"),
+    ("轴承每两千小时润滑一次。", "轴承每两千小时润滑一次[1]。", None),
+    ('The sign says "NO ANSWER".', 'The sign says "NO ANSWER" [1].', None),
+])  # fmt: skip
+def test_a_model_may_not_turn_its_sources_round(said: str, sentence: str, problem: str | None, tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.add_chunks([{"doc_id": "a", "start": 0, "end": 99, "text": said}])
+        answer = index.ask("bearings pump sign 轴承", llm=Scripted(sentence))
+        assert [one.problem for one in answer.sentences] == [problem]
+
+
+def test_names_that_spell_markup_are_shown_as_they_are(tmp_path: Path) -> None:
+    bad = tmp_path / "f" / "a\\[" / "b].md"
+    bad.parent.mkdir(parents=True)
+    bad.write_bytes(b"\x00\x01" * 99)
+    done = run(tmp_path, "index", "f", "--store", "s")
+    assert done.returncode == 1
+    assert "a\\[/b].md" in done.stderr.replace("\n", "")
+    done = run(tmp_path, "index", "\\[link=http://evil.example]click", "--store", "s")
+    assert "\x1b]8" not in done.stderr
+    assert "Traceback" not in done.stderr
+    (tmp_path / "dangling.md").symlink_to(tmp_path / "nowhere")
+    assert "no such file" in run(tmp_path, "index", "dangling.md", "--store", "s").stderr
+
+
+def test_rows_with_odd_fields_are_searched_and_asked(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.add_chunks(
+            [
+                {
+                    "doc_id": "1",
+                    "start": 0,
+                    "end": 4,
+                    "text": "ab is a",
+                    "answer": "x",
+                    "added": [{"kind": "table_header"}],
+                }
+            ]
+        )
+        assert index.ask("ab").found
+        index.add_qa([{"qa_id": "1", "doc_id": "2", "question": "What is cd?", "answer": "It is c.", "text": "other"}])
+        assert "It is c." in index.search("cd")[0].text
+
+
+class Half:
+    """Vectors that are not what they should be."""
+
+    id = "half"
+
+    def __init__(self, vector: list[float]) -> None:
+        self.vector = vector
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.array([self.vector] * len(texts), dtype=np.float32)
+
+
+@pytest.mark.parametrize("vector", [[2.0, 0.0], [float("nan"), 1.0], [0.0, 0.0]])
+def test_an_embedder_that_gives_no_unit_vectors_is_named(vector: list[float], tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no vectors of length 1"):
+        opened(tmp_path, embedder=Half(vector))
+    assert not (tmp_path / "index").exists()

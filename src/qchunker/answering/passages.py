@@ -11,6 +11,7 @@ from qchunker.models.load import is_mostly_chinese
 from qchunker.sentences import sentence_spans
 
 _LEAST_CHARS = 4
+_ONE_LINE_CHARS = 200
 _STOPS = (".", "!", "。", "！", "；", ";", ":", "：")
 _GOES_ON = (";", "；")
 _QUESTION_MARKS = ("?", "？")
@@ -33,8 +34,20 @@ class Passage(NamedTuple):
 
 
 def passages(row: Mapping[str, Any]) -> Iterator[Passage]:
-    """The passages of a record, in order. Titles, questions and heads of tables belong to what follows them."""
-    if "answer" in row:
+    """The passages of a record, in order. Titles, questions and heads of tables belong to what follows them.
+
+    A record of one line is its passage, whatever it looks like.
+    """
+    found = list(_found(row))
+    text = " ".join(str(row.get("text") or row["embedding_text"]).split())
+    if not found and len(text) <= _ONE_LINE_CHARS:
+        start, end = row.get("start"), row.get("end")
+        found = [Passage(text, (start, end) if isinstance(start, int) and isinstance(end, int) else None, "")]
+    yield from found
+
+
+def _found(row: Mapping[str, Any]) -> Iterator[Passage]:
+    if row.get("record") == "qa":
         yield Passage(str(row["answer"]), None, str(row["question"]))
         return
     text = str(row.get("text") or row["embedding_text"])
@@ -64,7 +77,8 @@ def passages(row: Mapping[str, Any]) -> Iterator[Passage]:
 
 def _head_above(row: Mapping[str, Any], text: str) -> list[str]:
     """Names of the columns of a table or of records whose head is in an earlier chunk."""
-    given = (one["text"] for one in row.get("added") or () if one.get("kind") == "table_header")
+    added = [one for one in row.get("added") or () if isinstance(one, Mapping)]
+    given = [str(one.get("text") or "") for one in added if one.get("kind") == "table_header"]
     if row.get("kind") == "record" and row.get("context"):
         lead, _, _ = str(row["embedding_text"]).partition(text)
         return _record_cells(lead.strip().splitlines()[-1]) if lead.strip() else []

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from qchunker.answering.answer import NOT_FOUND, Answer, Cited
 from qchunker.answering.coverage import coverage
 from qchunker.answering.extract import confidence
+from qchunker.debate.verify_words import NEGATION
+from qchunker.errors import ModelError, ModelOutputError
 from qchunker.indexing.bm25 import BM25
 from qchunker.indexing.lexical_tokens import lexical_tokens
 from qchunker.models.embedder import Embedder
@@ -20,7 +22,13 @@ _MAX_TOKENS = 600
 _LEAST_COVERAGE = 0.5
 """Share of a sentence's words, rare ones counting more, that its sources must have."""
 
-_MARK = re.compile(r"\s*[\[【]\s*((?:\d{1,3}\s*[,，、;]?\s*)+)[\]】]")
+_MARK = re.compile(r"[\[【](?=[\s,，、;]{0,9}\d)([\d\s,，、;]{1,99})[\]】]")
+_SPACE_BEFORE_STOP = re.compile(r"[ \t]{1,9}([.。!！?？;；,，])")
+_NUMBER_WORDS = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|half|"
+    r"twice|double)\b|[两二三四五六七八九十百千万半]+(?=[个年月日天次倍条元米])",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _NO_ANSWER = "NO ANSWER"
 _INSTRUCTIONS = {
@@ -57,11 +65,13 @@ def written(question: str, hits: Sequence[Hit], llm: LLM, embedder: Embedder, bm
         return nothing
     passages = "\n\n".join(f"[{number}] {_fenced(hit.text)}" for number, hit in enumerate(hits, 1))
     request = Request(_INSTRUCTIONS[language], f"{passages}\n\n", question, _MAX_TOKENS)
-    (answered,) = llm.complete([request])
-    if not isinstance(answered, Completion):
-        raise answered
-    reply = answered.text
-    if not reply.strip() or _NO_ANSWER in reply or NOT_FOUND[language] in reply:
+    answered = llm.complete([request])
+    if len(answered) != 1 or not isinstance(answered[0], Completion | ModelError):
+        raise ModelOutputError(llm.id, "gave something else than one completion")
+    if isinstance(answered[0], ModelError):
+        raise answered[0]
+    reply = answered[0].text
+    if not reply.strip() or reply.strip().startswith((_NO_ANSWER, NOT_FOUND[language])):
         return nothing
     sentences = tuple(_checked(text, numbers, hits, bm25) for text, numbers in _cited(reply))
     return Answer(question, sentences, tuple(hits), found=bool(sentences), confidence=certainty, language=language)
@@ -78,16 +88,16 @@ def _cited(reply: str) -> list[tuple[str, tuple[int, ...]]]:
     for start, end in sentence_spans(reply):
         piece = reply[start:end]
         numbers = tuple(dict.fromkeys(int(n) for mark in _MARK.finditer(piece) for n in _NUMBERS.findall(mark[1])))
-        text = _MARK.sub("", piece).strip()
+        text = _SPACE_BEFORE_STOP.sub(r"\1", _MARK.sub("", piece)).strip()
         if not any(char.isalnum() for char in text):
             if numbers and found:  # marks behind the stop of the sentence before
                 found[-1] = (found[-1][0], tuple(dict.fromkeys((*found[-1][1], *numbers))))
             continue
-        leading = _MARK.match(piece)
+        leading = _MARK.match(piece.lstrip())
         if leading and found:
             before = tuple(int(n) for n in _NUMBERS.findall(leading[1]))
             found[-1] = (found[-1][0], tuple(dict.fromkeys((*found[-1][1], *before))))
-            rest = piece[leading.end() :]
+            rest = piece.lstrip()[leading.end() :]
             numbers = tuple(dict.fromkeys(int(n) for mark in _MARK.finditer(rest) for n in _NUMBERS.findall(mark[1])))
         found.append((text, numbers))
     return found
@@ -103,6 +113,16 @@ def _checked(text: str, numbers: tuple[int, ...], hits: Sequence[Hit], bm25: BM2
     tokens = lexical_tokens(sources)
     figures = {number.replace(",", "") for number in _NUMBERS.findall(text)}
     said = {number.replace(",", "") for number in _NUMBERS.findall(sources)}
-    if figures - said or coverage(dict.fromkeys(lexical_tokens(text)), tokens, bm25) < _LEAST_COVERAGE:
+    written_out = {word.lower() for word in _NUMBER_WORDS.findall(text)}
+    said_out = {word.lower() for word in _NUMBER_WORDS.findall(sources)}
+    words = dict.fromkeys(lexical_tokens(text))
+    if figures - said or written_out - said_out or coverage(words, tokens, bm25) < _LEAST_COVERAGE:
+        return Cited(text, known, "not in its sources")
+    # What the sources say and deny must not be turned round.
+    nearest = max(
+        (sources[slice(*span)] for span in sentence_spans(sources)),
+        key=lambda said: coverage(words, lexical_tokens(said), bm25), default="",
+    )  # fmt: skip
+    if bool(NEGATION.search(text)) != bool(NEGATION.search(nearest)):
         return Cited(text, known, "not in its sources")
     return Cited(text, known)

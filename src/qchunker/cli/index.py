@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from qchunker.answering.answer import Answer
-from qchunker.cli.terminal import Output, count, errors, finish, shown
+from qchunker.cli.terminal import Output, count, errors, finish, json_line, shown
 from qchunker.config import FUSIONS, ChunkingConfig, CompletionConfig, DebateConfig, SearchConfig
 from qchunker.errors import ConfigError, InputError
 from qchunker.index import Index, Sync
@@ -115,10 +115,14 @@ def index(
 def _rows(paths: list[str], documents: str | None, *, qa: bool) -> list[dict[str, Any]]:
     found = [row for path in paths for row in read_rows(path, ("doc_id",) if qa else ("doc_id", "start", "end"))]
     if documents:
-        texts = {row["doc_id"]: row["text"] for row in read_rows(documents, ("doc_id", "text"))}
-        missing = sorted({str(row["doc_id"]) for row in found} - {str(key) for key in texts})
+        texts: dict[Any, str] = {}
+        for row in read_rows(documents, ("doc_id", "text")):
+            if not isinstance(row["doc_id"], str) or not isinstance(row["text"], str):
+                raise InputError(f"{documents}: doc_id and text must be text, got {row['doc_id']!r:.60}")
+            texts[row["doc_id"]] = row["text"]
+        missing = [row["doc_id"] for row in found if not isinstance(row["doc_id"], str) or row["doc_id"] not in texts]
         if missing:
-            raise InputError(f"{documents}: has no text of {missing[0]!r}")
+            raise InputError(f"{documents}: has no text of {missing[0]!r:.60}")
         found = [{"text": texts[row["doc_id"]][row["start"] : row["end"]]} | row for row in found]
     return found
 
@@ -138,7 +142,7 @@ def _print_sync(done: Sync, store: str, *, as_json: bool) -> None:
             "failed": [one.source for one in done.failures],
             "left_out": list(done.skipped),
         }
-        print(json.dumps(counts | more, ensure_ascii=False))  # noqa: T201
+        print(json_line(counts | more))  # noqa: T201
         return
     if done.skipped:
         names = ", ".join(done.skipped[:3]) + (" ..." if len(done.skipped) > 3 else "")
@@ -162,7 +166,7 @@ def search(question: str, store: str, embedder: str, k: int, as_json: bool, expl
         if not hits:
             _print_left_out(opened, wanted)
     if as_json:
-        sys.stdout.writelines(json.dumps(_hit_row(hit), ensure_ascii=False) + "\n" for hit in hits)
+        sys.stdout.writelines(json_line(_hit_row(hit)) + "\n" for hit in hits)
         return
     console = Output(highlight=False, emoji=False)
     if not hits:
@@ -184,7 +188,7 @@ def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain
         if not answer.hits:
             _print_left_out(opened, wanted)
     if as_json:
-        print(json.dumps(_answer_row(answer), ensure_ascii=False))  # noqa: T201
+        print(json_line(_answer_row(answer)))  # noqa: T201
         return
     console = Output(highlight=False, emoji=False)
     console.print(Text(_plain(answer.text), style="bold" if answer.found else ""), soft_wrap=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +18,8 @@ from qchunker.batch import Failure
 from qchunker.errors import ConfigError, QChunkerError
 from qchunker.rows import open_rows
 
+_ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_BACKSLASHES = re.compile(r"(\\+)(?=\[|$)")
 SOME_FAILED, WRONG_USAGE, MISSING = 1, 2, 3
 
 
@@ -32,10 +36,14 @@ errors = Console(stderr=True, highlight=False, emoji=False)
 
 def shown(text: str) -> str:
     """Text of a document or a file name, for the terminal: no markup, no control characters."""
-    # rich.markup.escape leaves a bracket that a later text could complete to a tag.
-    return "".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text).replace(
-        "[", "\\["
-    )
+    # rich.markup.escape leaves a bracket that a later text could complete to a tag, and a backslash in front of one.
+    plain = "".join(char if char.isprintable() or char in " \n" else f"\\x{ord(char):02x}" for char in text)
+    return _BACKSLASHES.sub(r"\1\1", plain).replace("[", "\\[")
+
+
+def json_line(value: Any) -> str:
+    """One line of JSON that acts on no terminal, should one show it."""
+    return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def report(error: QChunkerError) -> None:

@@ -6,18 +6,15 @@ Source: QChunker 3.2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, DebateConfig
-from qchunker.debate.offline.completer import complete
-from qchunker.debate.offline.outline import chunk_questions, outline
-from qchunker.debate.offline.reviewer import review
-from qchunker.debate.offline.segmenter import segment
-from qchunker.models.embedder import Embedder
-from qchunker.types import GAP_KINDS, Chunk, Document, Partition
+from qchunker.debate.offline.outline import chunk_questions
+from qchunker.debate.roles import Completer, Reviewer, Roles
+from qchunker.types import Chunk, Document, Outline, Partition, Review
 
-Choose = Callable[[list[Partition]], Partition]
 Result = TypeVar("Result")
 
 
@@ -35,8 +32,7 @@ def debate(
     document: Document,
     sizes: ChunkingConfig,
     config: DebateConfig,
-    embedder: Embedder | None,
-    choose: Choose | None = None,
+    roles: Roles,
     run: RunStage = run_directly,
 ) -> Partition:
     """Chunks of a document, each with its question and with the knowledge it lacks.
@@ -44,21 +40,45 @@ def debate(
     Args:
         document: to be chunked.
         sizes: of the chunks; what is embedded is never longer than their limit.
-        config: evidence for cuts, and what completion may add.
-        embedder: for the evidence that comes from meaning; None leaves it out.
-        choose: takes one of several partitions, where several are drawn.
-        run: runs the stages ``segment``, ``outline``, ``review`` and ``complete``.
+        config: rounds of review.
+        roles: who outlines, cuts, reviews and completes.
+        run: runs the stages ``outline``, ``segment``, ``review`` and ``complete``.
     """
-    partition = run("segment", lambda: segment(document, sizes, config.segmentation, embedder, choose))
-    questions = run("outline", lambda: chunk_questions(outline(document), partition.spans, document))
+    found = run("outline", lambda: roles.outline(document))
+    partition = run("segment", lambda: roles.segment(document, found))
+    questions = chunk_questions(found, partition.spans, document)
     chunks = [chunk.replace(question=text) for chunk, text in zip(partition.chunks, questions, strict=True)]
-    if config.completion is not None:
-        limits, measure = config.completion, Measure.of_config(sizes)
-        reviews = run("review", lambda: review(document, partition.spans))
-        reviewed = list(zip(chunks, reviews, strict=True))
-        completed = run("complete", lambda: [complete(chunk, found, limits) for chunk, found in reviewed])
+    if roles.review is not None and roles.complete is not None:
+        completed = _completed(document, chunks, found, roles.review, roles.complete, config.rounds, run)
+        measure = Measure.of_config(sizes)
         chunks = [fitted(chunk, sizes.limit, measure) for chunk in completed]
-    return Partition(document, tuple(chunks), partition.method, _signature(partition.signature, config, embedder))
+    return Partition(document, tuple(chunks), partition.method, f"{partition.signature} {roles.signature}")
+
+
+def _completed(
+    document: Document,
+    chunks: list[Chunk],
+    found: Outline,
+    review: Reviewer,
+    complete: Completer,
+    rounds: int,
+    run: RunStage,
+) -> list[Chunk]:
+    """The chunks completed; in later rounds the reviewer reads them as they are then, until it finds nothing new."""
+    completed, known = chunks, [Review(chunk.start, chunk.end) for chunk in chunks]
+    for number in range(rounds):
+        suffix = f" {number + 1}" if number else ""
+        read = completed
+        reviews = run(f"review{suffix}", lambda read=read: review(document, read, found))  # type: ignore[misc]
+        merged = [
+            replace(old, missing=tuple(dict.fromkeys([*old.missing, *new.missing])))
+            for old, new in zip(known, reviews, strict=True)
+        ]
+        if number and merged == known:
+            break
+        known = merged
+        completed = run(f"complete{suffix}", lambda known=known: complete(chunks, known))  # type: ignore[misc]
+    return completed
 
 
 def fitted(chunk: Chunk, limit: int, measure: Measure) -> Chunk:
@@ -72,23 +92,3 @@ def fitted(chunk: Chunk, limit: int, measure: Measure) -> Chunk:
             added=tuple(one._replace(is_embedded=False) if one is longest else one for one in chunk.added)
         )
     return chunk
-
-
-def _signature(sizes: str, config: DebateConfig, embedder: Embedder | None) -> str:
-    weights = config.segmentation
-    cuts = (
-        f"heading={weights.heading:g} block={weights.block:g} line={weights.line:g} embedding={weights.embedding:g} "
-        f"lexical={weights.lexical:g} cue={weights.cue:g} length={weights.length:g} torn={weights.torn:g} "
-        f"paths={weights.paths} "
-        f"objective={weights.objective} seed={weights.seed}"
-    )
-    completion = "none"
-    if config.completion is not None:
-        growth = f"{config.completion.max_growth_ratio:g}/{config.completion.max_growth_chars}"
-        kinds, embedded = (_kinds(names) for names in (config.completion.kinds, config.completion.embedded_kinds))
-        completion = f"rules:{kinds}:{growth}:{embedded}{'+long' if config.completion.embeds_long else ''}"
-    return f"{sizes} {cuts} completion={completion} embedder={'none' if embedder is None else embedder.id}"
-
-
-def _kinds(names: tuple[str, ...]) -> str:
-    return "all" if names == GAP_KINDS else ",".join(names)

@@ -6,6 +6,7 @@ opened. Documents are rows too, with the role ``document`` and their state as pa
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -181,7 +182,11 @@ def _library() -> Any:
 
 def _version(table: Any) -> str:
     written = json.loads((table.schema.metadata or {}).get(_META, b"{}"))
-    return f"{written.get('table')}-{table.version}"
+    # A store that was put back from a copy counts its versions on from there: the time tells them apart.
+    number = table.version
+    made = next((one["timestamp"] for one in table.list_versions() if one["version"] == number), None)
+    stamp = "" if made is None else f"-{hashlib.sha256(str(made).encode()).hexdigest()[:8]}"
+    return f"{written.get('table')}-{number}{stamp}"
 
 
 def _arrow_rows(put: Change, entries: list[Entry], schema: Any, dimension: int) -> Any:

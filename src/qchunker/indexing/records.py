@@ -71,7 +71,7 @@ def qa_entries(rows: Sequence[Row], embedder: Embedder) -> list[Entry]:
             if not isinstance(row.get(name), str) or not row[name].strip():
                 raise InputError(f"question-answer pair {row.get('qa_id')!r}: {name} is missing or blank")
         text = f"{row['question']}\n{row.get('summary') or row['answer']}"
-        record = dict(row) | {"record": QA, "record_id": row["qa_id"], "embedding_text": text}
+        record = dict(row) | {"record": QA, "record_id": f"{row['doc_id']}#{row['qa_id']}", "embedding_text": text}
         records.append(record)
         place = len(records) - 1
         wanted.append((place, BODY, text))
@@ -140,15 +140,17 @@ def _well_formed(row: object, name: str) -> dict[str, Any]:
     return made
 
 
-def _checked(given: Row) -> dict[str, Any]:
-    row = _well_formed(given, "a chunk")
+def _checked(chunk: Row) -> dict[str, Any]:
+    row = _well_formed(chunk, "a chunk")
     text = row.get("embedding_text") or row.get("completed_text") or row.get("text")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the chunk {row.get('chunk_id')!r} has no text", hint="give the texts with --documents")
     for name in ("doc_id", "start", "end"):
         if row.get(name) is None:
             raise InputError(f"a chunk lacks {name}", hint="rows are {doc_id, start, end, text}")
-    record_id = row.get("chunk_id") or f"{row['doc_id']}:{row['start']}-{row['end']}"
+    # Ids of other tools may be numbers that start anew in every document.
+    given = row.get("chunk_id") or f"{row['start']}-{row['end']}"
+    record_id = given if given.startswith(row["doc_id"]) else f"{row['doc_id']}:{given}"
     body = row.get("text") or text
     return dict(row) | {"record": CHUNK, "record_id": str(record_id), "embedding_text": text, "text": body}
 

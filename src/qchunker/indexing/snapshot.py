@@ -24,9 +24,10 @@ from qchunker.indexing.records import BODY, ROLES
 from qchunker.models.embedder import Vectors
 
 _FORMAT = 1
-_ARRAYS = (
-    "vectors", "vector_records", "vector_roles", "pages", "starts", "documents", "paths", "payloads", "payload_starts",
-)  # fmt: skip
+_ARRAYS = {
+    "vectors": np.float32, "vector_records": np.int32, "vector_roles": np.int8, "pages": np.int32, "starts": np.int64,
+    "documents": np.int32, "paths": np.int32, "payloads": np.uint8, "payload_starts": np.int64,
+}  # fmt: skip
 _SETTINGS = "snapshot.json"
 _LONGEST_VECTOR = 1.01
 
@@ -104,7 +105,7 @@ def snapshot_of(read: Any, version: str, folder: Path, *, anew: bool = False) ->
     place = folder / version
     if anew:
         shutil.rmtree(place, ignore_errors=True)
-    if (place / _SETTINGS).is_file():
+    if os.path.isfile(place / _SETTINGS):
         try:
             return _load(place, version)
         except StoreCorruptError:
@@ -115,6 +116,7 @@ def snapshot_of(read: Any, version: str, folder: Path, *, anew: bool = False) ->
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
         try:
+            os.chmod(unfinished, 0o777 & ~_umask())  # temporary folders are for their owner alone
             _write(stored, unfinished)
             if not place.exists():
                 os.replace(unfinished, place)
@@ -134,14 +136,15 @@ def _write(stored: Stored, folder: Path) -> None:
         raise StoreCorruptError(stored.version, "a stored vector is not of length 1")
     bodies = [at for at, role in enumerate(stored.roles) if role == BODY]
     payloads = [json.loads(stored.payloads[at]) for at in bodies]
-    record_of = {stored.record_ids[at]: number for number, at in enumerate(bodies)}
+    owners = list(zip(stored.doc_ids, stored.record_ids, strict=True))
+    record_of = {owners[at]: number for number, at in enumerate(bodies)}
     documents = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(stored.doc_ids[at] for at in bodies))}
     first = {stored.doc_ids[at]: payload for at, payload in zip(reversed(bodies), reversed(payloads), strict=True)}
     paths = {path: number for number, path in enumerate(dict.fromkeys(map(_path, payloads)))}
     lines = [stored.payloads[at].encode() + b"\n" for at in bodies]
     arrays: dict[str, npt.NDArray[Any]] = {
         "vectors": stored.vectors,
-        "vector_records": np.array([record_of[record_id] for record_id in stored.record_ids], dtype=np.int32),
+        "vector_records": np.array([record_of[owner] for owner in owners], dtype=np.int32),
         "vector_roles": np.array([ROLES.index(role) for role in stored.roles], dtype=np.int8),
         "pages": np.array([payload.get("page") or -1 for payload in payloads], dtype=np.int32),
         "starts": np.array([payload.get("start") or 0 for payload in payloads], dtype=np.int64),
@@ -183,13 +186,15 @@ def _load(folder: Path, version: str) -> Snapshot:
         if not _fits_together(snapshot):
             raise StoreCorruptError(str(folder), "its files do not fit together")
         return snapshot
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, StoreError) as error:
         raise StoreCorruptError(str(folder), f"a file is missing or damaged: {error}") from error
 
 
 def _fits_together(made: Snapshot) -> bool:
     """Whether every place that an array names is there."""
     n, per_record = len(made), (made.pages, made.starts, made.documents, made.paths)
+    if any(getattr(made, name).dtype != kind for name, kind in _ARRAYS.items()) or made.vectors.ndim != 2:
+        return False
     bodies = made.vector_records[made.vector_roles == ROLES.index(BODY)]
     return (
         all(len(array) == n for array in per_record)
@@ -207,6 +212,12 @@ def _fits_together(made: Snapshot) -> bool:
 
 def _are_below(places: npt.NDArray[np.int32], n: int) -> bool:
     return not len(places) or (int(places.min()) >= 0 and int(places.max()) < n)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _forget_others(folder: Path, version: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from qchunker.errors import ModelError
@@ -52,6 +54,19 @@ Reply = Completion | ModelError
 """A completion, or why this one request failed for good."""
 
 Done = Callable[[int, Completion], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened in a run, for its summary.
+
+    Args:
+        counts: by name, such as ``repaired`` or ``cut``.
+        problems: what failed for good, by role.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
 
 
 class LLM(Protocol):

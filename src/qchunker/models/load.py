@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from qchunker.models.causal_lm import CausalLM
 from qchunker.models.embedder import Embedder
 from qchunker.models.fetch import Weights, check_weights, weights_path
 from qchunker.models.identity import without_secrets
+from qchunker.models.llm import LLM, Tally
 from qchunker.models.local_embedders import Model2VecEmbedder, SentenceTransformerEmbedder, UniversalSentenceEncoder
 from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
 from qchunker.models.openvino_lm import OpenVinoLM
@@ -87,10 +88,14 @@ class Models:
     Args:
         embedder: for semantic dispersion.
         lm: for logical independence.
+        llm: plays the roles of the debate; None leaves them to the rules.
+        tally: of what happened when it did.
     """
 
     embedder: Embedder
     lm: CausalLM | None = None
+    llm: LLM | None = None
+    tally: Tally = field(default_factory=Tally, compare=False)
 
 
 def load_models(

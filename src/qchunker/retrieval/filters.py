@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
 
@@ -39,8 +39,15 @@ class Filter:
                 raise ConfigError(name, f"must be text, got {getattr(self, name)!r}")
         if not isinstance(self.metadata, Mapping):
             raise ConfigError("metadata", f"must be names and values, got {self.metadata!r}")
+        ids = self.doc_ids
+        if ids is not None and (isinstance(ids, str) or not all(isinstance(one, str) for one in _each(ids))):
+            raise ConfigError("doc_ids", f"must be several ids, got {ids!r:.60}")
         if self.pages is not None and not _is_range(self.pages):
             raise ConfigError("pages", f"must be the first and the last page, got {self.pages}")
+
+
+def _each(ids: object) -> Iterable[object]:
+    return ids if isinstance(ids, Iterable) else [ids]
 
 
 def _is_range(pages: object) -> bool:

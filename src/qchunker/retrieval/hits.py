@@ -45,6 +45,8 @@ class Hit:
     @property
     def text(self) -> str:
         """What a reader, or a language model, is given: the completed text where there is one."""
+        if self.row.get("record") == "qa":
+            return f"{self.row['question']}\n{self.row['answer']}"
         return str(self.row.get("completed_text") or self.row.get("text") or self.row["embedding_text"])
 
     @property

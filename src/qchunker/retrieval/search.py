@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qchunker.config import SearchConfig
-from qchunker.errors import ConfigError, InputError
+from qchunker.errors import ConfigError, InputError, ModelOutputError
 from qchunker.indexing.question_tokens import question_tokens
 from qchunker.indexing.records import ROLES
 from qchunker.indexing.snapshot import Snapshot
@@ -29,6 +29,7 @@ from qchunker.retrieval.hits import Hit
 MAX_QUESTION_CHARS = 20_000
 """Longer than any question; every token of it would be looked up."""
 _DIGITS = 6
+_MOST_COMPARED = 2_048
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -94,6 +95,10 @@ def search(
         ModelError: if the embedder or the reranker fails.
     """
     config = config or SearchConfig()
+    if not isinstance(config, SearchConfig):
+        raise ConfigError("config", f"must be a SearchConfig, got {config!r:.60}")
+    if wanted is not None and not isinstance(wanted, Filter):
+        raise ConfigError("wanted", f"must be a Filter, got {wanted!r:.60}")
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ConfigError("k", f"must be a whole number of at least 1, got {k!r}")
     question = checked_question(question)
@@ -108,6 +113,8 @@ def search(
     if reranker is not None:
         texts = [str(snapshot.payload(int(at))["embedding_text"]) for at in candidates]
         values = [float(value) for value in reranker.scores(question, texts)]
+        if len(values) != len(texts) or not np.isfinite(values).all():
+            raise ModelOutputError(reranker.id, f"gave no {len(texts)} finite scores")
         reranked = dict(zip(map(int, candidates), values, strict=True))
         final = np.full(len(snapshot), -np.inf)
         final[candidates] = values
@@ -148,6 +155,8 @@ def dense_scores(snapshot: Snapshot, vector: Vectors, roles: Sequence[str]) -> F
     Records without such a vector get -1.
     """
     # Products of equal vectors differ in their last bits, which must not order them.
+    if vector.shape != snapshot.vectors.shape[1:] or not np.isfinite(vector).all():
+        raise ModelOutputError("embedder", "gave no finite vector of the question")
     cosines = np.asarray(np.round((snapshot.vectors @ vector).astype(np.float64), _DIGITS), dtype=np.float64)
     if len(cosines) == len(snapshot):
         return cosines  # one vector each: the text
@@ -177,12 +186,14 @@ def _diverse(snapshot: Snapshot, order: Positions, scores: Floats, k: int, confi
     vectors = snapshot.body_vectors(order)
     kept = list(range(len(order)))
     if config.duplicate_cosine < 1:
-        kept, dropped = without_near_duplicates(vectors, kept, threshold=config.duplicate_cosine)
+        # Each is compared with all before it; who asks for more than these wants everything.
+        first, rest = kept[:_MOST_COMPARED], kept[_MOST_COMPARED:]
+        _, dropped = without_near_duplicates(vectors, first, threshold=config.duplicate_cosine)
         # Two versions of a text that differ in a number contradict each other, and both must be seen.
         kept = [
-            at for at in range(len(order))
+            at for at in first
             if at not in dropped or _figures(snapshot, order[at]) != _figures(snapshot, order[dropped[at]])
-        ]  # fmt: skip
+        ] + rest  # fmt: skip
     if config.relevance_weight < 1:
         ids = [snapshot.ids[int(order[at])] for at in kept]
         pool = kept[: config.mmr_pool]

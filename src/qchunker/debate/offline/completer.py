@@ -99,7 +99,7 @@ def complete(chunk: Chunk, review: Review, config: CompletionConfig) -> Chunk:
     nothing left, the chunk is returned as it was. A clause that the gate refuses, because it has lost what limits it,
     is tried again as its whole sentence.
     """
-    gaps = sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface))
+    gaps = wanted_gaps(review, config)
     if not gaps:
         return chunk
     # Most often all additions pass together; only where they do not is each of them shown to the gate.
@@ -114,6 +114,23 @@ def complete(chunk: Chunk, review: Review, config: CompletionConfig) -> Chunk:
         lambda pieces, writer: next(tries, None) is not None and _passes(_with(chunk, pieces), writer, config),
     )
     return _with(chunk, kept) if kept else chunk
+
+
+def wanted_gaps(review: Review, config: CompletionConfig) -> list[Gap]:
+    """The gaps of a review that are to be filled, in the order in which they are."""
+    return sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface))
+
+
+def sentences_of(chunk: Chunk, span: Span) -> Span:
+    """The whole sentences, lines or heading around evidence outside of a chunk."""
+    return _Writer(chunk, CompletionConfig()).sentence_of(span)
+
+
+def embedded(chunk: Chunk, addition: Addition, config: CompletionConfig) -> Addition:
+    """The addition, marked whether the embedded text has it too."""
+    language = "zh" if is_mostly_chinese(chunk.text) else "en"
+    is_long = addition.kind in _STATEMENTS and len(addition.text) > _MAX_EMBEDDED[language]
+    return addition._replace(is_embedded=addition.kind in config.embedded_kinds and (config.embeds_long or not is_long))
 
 
 def _written(

@@ -20,6 +20,9 @@ from qchunker.debate.offline.units import document_units
 from qchunker.models.embedder import Embedder
 from qchunker.types import Document, Partition
 
+Choose = Callable[[list[Partition]], Partition]
+"""Takes one of several partitions of a document."""
+
 TARGET_CHARS = 500
 TARGET_CHARS_ZH = 180
 _NOISE = 0.5
@@ -137,7 +140,7 @@ def segment(
     config: ChunkingConfig,
     weights: SegmentationConfig,
     embedder: Embedder | None,
-    choose: Callable[[list[Partition]], Partition] | None = None,
+    choose: Choose | None = None,
 ) -> Partition:
     """The best partition of a document, or of several drawn ones the one that ``choose`` takes.
 
