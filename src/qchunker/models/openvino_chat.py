@@ -242,6 +242,8 @@ class OpenVinoChat:
             is_over.set()
             thread.join()
         if isinstance(outcome, RuntimeError):
+            if "cache_size" in str(outcome):
+                raise ModelOutputError(self.name, "the request does not fit into the cache", hint="raise cache_gb")
             raise ModelOutputError(self.name, f"OpenVINO cannot answer: {_first_line(outcome)}") from outcome
         return outcome
 
