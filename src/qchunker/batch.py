@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from qchunker.config import ChunkingConfig, DebateConfig
 from qchunker.debate.workflow import RunStage, run_directly
-from qchunker.errors import ConfigError, InputError, ParseError, QChunkerError
+from qchunker.errors import BudgetError, ConfigError, InputError, ModelError, ParseError, QChunkerError
 from qchunker.inputs import Input
 from qchunker.models.load import Models
 from qchunker.pipeline import DEBATE, chunk, parse_input
@@ -87,8 +87,9 @@ class _Work:
         try:
             document = parse_input(item, selector=self.selector)
             return chunk(document, self.method, self.config, self.debate_config, models, run)
-        except InputError as error:
-            if isinstance(error, ConfigError):
+        except (InputError, BudgetError, ModelError) as error:
+            # Without a language model, a model that fails is one that was never there.
+            if isinstance(error, ConfigError) or (isinstance(error, ModelError) and (models is None or not models.llm)):
                 raise
             return Failure(item.name, error)
 

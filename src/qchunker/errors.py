@@ -10,6 +10,8 @@ QChunkerError
   ModelError                  a model or its server failed
     ModelUnavailableError     it may succeed later (retryable)
     ModelOutputError          it answered something unusable
+  BudgetError                 a run has spent what it may
+  RunBusyError                another process works on the same run (retryable)
   ScoringError                something that has no score
   OutputError                 a result could not be written
   StoreError                  an index could not be read or written
@@ -141,8 +143,27 @@ class ModelOutputError(ModelError):
     """A model answered something that cannot be used."""
 
 
+class BudgetError(QChunkerError):
+    """A run has spent what it may.
+
+    Attributes:
+        budget: that was given.
+    """
+
+    def __init__(self, reason: str, *, budget: float) -> None:
+        hint = "give more with --budget and run the same command again: what is finished is not paid again"
+        super().__init__(f"the budget of {budget:,.10g} is not enough: {reason}", hint=hint)
+        self.budget = budget
+
+
 class ScoringError(QChunkerError, ValueError):
     """Something was to be scored that has no score: no chunk, no token, a blank text, a number that is not finite."""
+
+
+class RunBusyError(QChunkerError):
+    """Another process works on the same run."""
+
+    retryable = True
 
 
 class OutputError(QChunkerError):

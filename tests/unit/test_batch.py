@@ -98,7 +98,7 @@ def test_stages_run_through_what_the_caller_gives_which_may_remember_them() -> N
     remembered: dict[str, object] = {}
     made: list[str] = []
 
-    def run(stage, make, /):  # type: ignore[no-untyped-def]
+    def run(stage, make, _document, /):  # type: ignore[no-untyped-def]
         if stage not in remembered:
             made.append(stage)
             remembered[stage] = make()

@@ -267,7 +267,7 @@ def _progress(inputs: list[Input], what: str) -> Iterator[tuple[Iterable[Input],
                 progress.update(task, completed=done, description=f"{what} {shown(item.name)}")
                 yield item
 
-        def tell(stage: str, make: Callable[[], Result], /) -> Result:
+        def tell(stage: str, make: Callable[[], Result], _: Document, /) -> Result:
             progress.update(task, description=f"{stage} {shown(inputs[int(progress.tasks[0].completed)].name)}")
             return make()
 

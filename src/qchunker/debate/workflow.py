@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from qchunker.chunking.sizes import Measure
@@ -21,10 +22,10 @@ Result = TypeVar("Result")
 class RunStage(Protocol):
     """What every stage runs through: it may tell what begins, and may remember results instead of making them again."""
 
-    def __call__(self, stage: str, make: Callable[[], Result], /) -> Result: ...
+    def __call__(self, stage: str, make: Callable[[], Result], document: Document, /) -> Result: ...
 
 
-def run_directly(_stage: str, make: Callable[[], Result], /) -> Result:
+def run_directly(_stage: str, make: Callable[[], Result], _document: Document, /) -> Result:
     return make()
 
 
@@ -44,8 +45,8 @@ def debate(
         roles: who outlines, cuts, reviews and completes.
         run: runs the stages ``outline``, ``segment``, ``review`` and ``complete``.
     """
-    found = run("outline", lambda: roles.outline(document))
-    partition = run("segment", lambda: roles.segment(document, found))
+    found = run("outline", lambda: roles.outline(document), document)
+    partition = run("segment", lambda: roles.segment(document, found), document)
     questions = chunk_questions(found, partition.spans, document)
     chunks = [chunk.replace(question=text) for chunk, text in zip(partition.chunks, questions, strict=True)]
     if roles.review is not None and roles.complete is not None:
@@ -68,8 +69,7 @@ def _completed(
     completed, known = chunks, [Review(chunk.start, chunk.end) for chunk in chunks]
     for number in range(rounds):
         suffix = f" {number + 1}" if number else ""
-        read = completed
-        reviews = run(f"review{suffix}", lambda read=read: review(document, read, found))  # type: ignore[misc]
+        reviews = run(f"review{suffix}", partial(review, document, completed, found), document)
         merged = [
             replace(old, missing=tuple(dict.fromkeys([*old.missing, *new.missing])))
             for old, new in zip(known, reviews, strict=True)
@@ -77,7 +77,7 @@ def _completed(
         if number and merged == known:
             break
         known = merged
-        completed = run(f"complete{suffix}", lambda known=known: complete(chunks, known))  # type: ignore[misc]
+        completed = run(f"complete{suffix}", partial(complete, chunks, known), document)
     return completed
 
 
