@@ -14,13 +14,14 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from qchunker.errors import ConfigError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.bounded_http import Bounds, OversizeError
+from qchunker.models.chat_reply import completion_in
 from qchunker.models.identity import without_secrets
 from qchunker.models.llm import Completion, Done, Reply, Request
 from qchunker.models.openai_compatible import Server, server_address
@@ -53,8 +54,6 @@ _NO_QUOTA = re.compile(r"insufficient.?(quota|balance|funds)", re.IGNORECASE)
 
 _LATER = "try again later"
 _SEARCHED_CHARS = 2000
-_COUNTS = ("prompt_tokens", "completion_tokens")
-_MOST_COUNT = 1 << 40
 _INTERRUPT_S = 0.5
 
 
@@ -94,36 +93,6 @@ def _pause_s(n_failures: int, place: int) -> float:
     """Requests that failed together do not come back together."""
     pause = FIRST_PAUSE_S * 2.0 ** min(n_failures - 1, 20)
     return min(LONGEST_PAUSE_S, pause) * (1 + place % 8 / 16)
-
-
-def _completion(reply: Any, said: Callable[[str], str], name: str) -> Completion:
-    """What a server answered, checked."""
-    match reply:
-        case {"choices": [{"message": {**message}} as choice, *_]}:
-            pass
-        case {"error": error}:
-            raise ModelOutputError(name, said(f"answered with an error: {error}"))
-        case str():
-            raise ModelOutputError(name, "the server answers something else than JSON")
-        case _:
-            raise ModelOutputError(name, "answered without choices and a message")
-    finish, content, refusal = choice.get("finish_reason"), message.get("content"), message.get("refusal")
-    if refusal or finish == "content_filter":
-        raise ModelOutputError(name, said(f"the model refuses: {refusal or 'its reply was filtered'}"))
-    if content is not None and not isinstance(content, str):
-        raise ModelOutputError(name, f"answered with a {type(content).__name__} for a text")
-    is_cut = finish == "length"
-    if not (content and content.strip()) and not is_cut:
-        raise ModelOutputError(name, "an empty reply")
-    usage = reply.get("usage")
-    counts = [_count(usage.get(field)) if isinstance(usage, dict) else 0 for field in _COUNTS]
-    # JSON can spell half a character, which no file takes.
-    text = (content or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Completion(text, is_cut, *counts)
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < _MOST_COUNT else 0
 
 
 def _schema_key(request: Request) -> str:
@@ -248,7 +217,7 @@ class ChatModel:
                 outcome = self._attempt(request, shape)
             if not isinstance(outcome, _Failure):
                 self._remember(request, shape)
-                return _completion(outcome, self._server.said, self.name)
+                return completion_in(outcome, self._server.said, self.name)
             changed = self._changed(request, shape, outcome) if outcome.status in _REFUSALS else None
             if changed is not None:
                 shape = changed
