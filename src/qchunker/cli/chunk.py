@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -17,19 +18,21 @@ from rich.table import Table
 
 from qchunker.batch import Failure, LoadModels, chunk_all, default_models
 from qchunker.chunking import CHUNKERS
+from qchunker.cli.llm import LLMRun, llm_config, llm_options, llm_run, pop_llm_settings, print_estimate, print_spending
 from qchunker.cli.terminal import Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.debate.workflow import Result, RunStage, run_directly
-from qchunker.errors import ConfigError, InputError
+from qchunker.errors import ConfigError, InputError, ModelError
 from qchunker.inputs import FileInput, Input, expand_paths, read_jsonl
 from qchunker.lint import lint
-from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, load_models
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM, NO_LM, Models, default_embedder, load_models
 from qchunker.pipeline import DEBATE, explain_cuts, parse_input
 from qchunker.rows import boundary_rows, chunk_rows, document_row, open_rows
 from qchunker.types import Document, Note, Partition, Source
 
 _SHOWN_FINDINGS = 3
+Work = Callable[..., Iterable[Partition | Failure]]
 
 
 def _sizes(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,15 +75,32 @@ def _debate(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _debate_config(settings: dict[str, Any]) -> DebateConfig:
+def _debate_config(settings: dict[str, Any], given: dict[str, Any]) -> DebateConfig:
+    llm = llm_config(given, settings["n_paths"], settings["seed"])
     segmentation = SegmentationConfig(
         paths=settings.pop("n_paths"), objective=settings.pop("objective"), seed=settings.pop("seed")
     )
-    return DebateConfig(segmentation, None if settings.pop("no_complete") else CompletionConfig())
+    return DebateConfig(segmentation, None if settings.pop("no_complete") else CompletionConfig(), llm)
 
 
-def _check_options(method: str, settings: dict[str, Any]) -> None:
+def _both(tell: RunStage, run: RunStage) -> RunStage:
+    """Shows a stage and runs it through the journal."""
+    return lambda stage, make, document: tell(stage, lambda: run(stage, make, document), document)
+
+
+def _with_llm(load: LoadModels, run: LLMRun) -> LoadModels:
+    """What loads the models with the language model that plays the roles."""
+    if run.llm is None:
+        return load
+    return lambda: replace(load() or Models(default_embedder()), llm=run.llm, tally=run.tally)
+
+
+def _check_options(method: str, settings: dict[str, Any], llm: str | None, jobs: int) -> None:
     """An option that would do nothing is a mistake."""
+    if llm is not None and method != DEBATE:
+        raise ConfigError("llm", f"only the method {DEBATE} knows it")
+    if llm is not None and jobs > 1:
+        raise ConfigError("jobs", "one process works with a language model", hint="see --concurrency")
     default = SegmentationConfig()
     given = {"paths": settings["n_paths"] != default.paths, "objective": settings["objective"] != default.objective,
              "no-complete": settings["no_complete"], "lm": settings["lm"] != DEFAULT_LM}  # fmt: skip
@@ -91,7 +111,7 @@ def _check_options(method: str, settings: dict[str, Any]) -> None:
         raise ConfigError("lm", "only the chunkscore objectives read with it", hint="give --objective chunkscore")
     if given["objective"] and settings["lm"] == NO_LM:
         raise ConfigError("lm", f"the objective {settings['objective']} needs a language model")
-    if given["objective"] and not given["paths"]:
+    if given["objective"] and not given["paths"] and llm is None:
         raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
 
 
@@ -130,6 +150,7 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--method", type=click.Choice([DEBATE, *CHUNKERS]), default=DEBATE, show_default=True)
 @_sizes
 @_debate
+@llm_options
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes at work.")
 def chunk(
     paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, output: str | None,
@@ -143,13 +164,41 @@ def chunk(
         raise ConfigError("output", "two outputs go to standard output")
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
-    _check_options(method, settings)
+    given = pop_llm_settings(settings)
+    _check_options(method, settings, given["llm"], jobs)
     inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
-    for path in map(str, named):
+    for path in [*map(str, named), *filter(None, [given["report"]])]:
         refuse_overwriting(path, *paths, *sources)
-    how, load = _debate_config(settings), _loader(settings, objective)
+    how = _debate_config(settings, given)
+    load = _loader(settings, objective)
     config = _config(settings)
+    with llm_run(given) as run:
+        work = partial(chunk_all, method=method, config=config, debate_config=how, load=_with_llm(load, run),
+                       selector=selector, jobs=jobs)  # fmt: skip
+        if run.dry is not None:
+            _estimate(inputs, work, run)
+            return
+        try:
+            _write_chunks(inputs, work, run, output, documents, explain, (config, how, load))
+        finally:
+            print_spending(run, given["report"])
+
+
+def _estimate(inputs: list[Input], work: Work, run: LLMRun) -> None:
+    """What chunking would cost; nothing is written."""
+    failures: list[Failure] = []
+    with _progress(inputs, "counting") as (tracked, tell):
+        texts = [partition.document.text for partition in _kept(work(tracked, run=tell), failures)]
+    print_estimate(run, texts)
+    finish(len(inputs), failures)
+
+
+def _write_chunks(
+    inputs: list[Input], work: Work, run: LLMRun, output: str | None, documents: str | None, explain: str | None,
+    made_by: tuple[ChunkingConfig, DebateConfig, LoadModels],
+) -> None:  # fmt: skip
+    config, how, load = made_by
     failures: list[Failure] = []
     n_chunks = n_completed = 0
     models = load() if explain is not None else None
@@ -159,8 +208,7 @@ def chunk(
         maybe_rows(explain, "explain") as write_cuts,
         _progress(inputs, "chunking") as (tracked, tell),
     ):
-        done = chunk_all(tracked, method, config, how, load=load, selector=selector, jobs=jobs, run=tell)
-        for partition in _kept(done, failures):
+        for partition in _kept(work(tracked, run=_both(tell, run.run)), failures):
             write(chunk_rows(partition))
             write_document([document_row(partition.document)])
             if explain is not None:
@@ -168,11 +216,13 @@ def chunk(
             n_chunks += len(partition.chunks)
             n_completed += sum(bool(chunk.added) for chunk in partition.chunks)
         if len(failures) == len(inputs):
+            if isinstance(failures[0].error, ModelError):
+                raise failures[0].error
             finish(len(inputs), failures)  # an older output stays
     if output not in (None, "-"):
         errors.print(
             f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
-            + (f"; {n_completed} completed" if how.completion is not None and method == DEBATE else ""),
+            + (f"; {n_completed} completed" if n_completed else ""),
             soft_wrap=True,
         )
     finish(len(inputs), failures)

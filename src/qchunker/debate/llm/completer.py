@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 from qchunker.config import CompletionConfig
 from qchunker.debate.llm.ask import Answered, Task, Units, ask
-from qchunker.debate.llm.reviewer import shown_for
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.weave import additions_of
-from qchunker.debate.llm.windows import title_of
+from qchunker.debate.llm.windows import around, title_of
 from qchunker.debate.offline.completer import complete as complete_by_rules
 from qchunker.debate.offline.completer import embedded, sentences_of, wanted_gaps
 from qchunker.debate.verify import verify
@@ -34,6 +33,10 @@ VERDICTS = {"type": "object", "properties": {"items": {"type": "array", "items":
             "additionalProperties": False}  # fmt: skip
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
         "additionalProperties": False}  # fmt: skip
+
+
+_AROUND_CHARS = 1_000
+"""Of the document around a chunk, for the verdict on an item; that the item is in the document is known already."""
 
 
 class Item(NamedTuple):
@@ -97,12 +100,11 @@ def _verified(
 
 def _verdict_task(chunk: Chunk, items: Sequence[Item], setting: Setting) -> Task[dict[int, str]]:
     document = chunk.document
-    gaps = tuple(item.gap for item in items)
-    shown = shown_for(document, [chunk], [Review(chunk.start, chunk.end, gaps)], setting)
+    near = around(document, Span(chunk.start, chunk.end), chunk.end - chunk.start + _AROUND_CHARS)
 
     def make(units: Units) -> Request:
         values = {
-            "title": title_of(document), "text": document.without_furniture(*shown.window), "chunk": _text(chunk),
+            "title": title_of(document), "text": document.without_furniture(*near), "chunk": _text(chunk),
             "items": _listed(chunk, [items[at] for at in units]),
         }  # fmt: skip
         return setting.request("verifier", document, values, VERDICTS)
