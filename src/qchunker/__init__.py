@@ -17,6 +17,7 @@ from qchunker.config import (
     ChunkingConfig,
     CompletionConfig,
     DebateConfig,
+    LLMConfig,
     ScoringConfig,
     SearchConfig,
     SegmentationConfig,
@@ -25,6 +26,7 @@ from qchunker.errors import QChunkerError
 from qchunker.index import Index, Sync
 from qchunker.lint import lint
 from qchunker.models.load import Models, load_models
+from qchunker.models.load_llm import load_llm
 from qchunker.pipeline import chunk, complete, explain_cuts, from_text, parse, review, score, score_all
 from qchunker.retrieval.filters import Filter
 from qchunker.retrieval.hits import Hit
@@ -61,6 +63,7 @@ __all__ = [
     "Gap",
     "Hit",
     "Index",
+    "LLMConfig",
     "Link",
     "Models",
     "Note",
@@ -81,6 +84,7 @@ __all__ = [
     "explain_cuts",
     "from_text",
     "lint",
+    "load_llm",
     "load_models",
     "parse",
     "review",

@@ -190,7 +190,7 @@ class LLMConfig:
     top_p: float = 0.8
     answers: str = "numbers"
     window_chars: int = 6_000
-    chunks_per_review: int = 4
+    chunks_per_review: int = 6
     rounds: int = 1
     with_rules: bool = True
     reply_tokens: int = 2_048

@@ -180,7 +180,8 @@ def chunk(
             _estimate(inputs, work, run)
             return
         try:
-            _write_chunks(inputs, work, run, output, documents, explain, (config, how, load))
+            _write_chunks(inputs, work, run, output, documents, explain, (config, how, load),
+                          shows_completed=method == DEBATE and how.completion is not None)  # fmt: skip
         finally:
             print_spending(run, given["report"])
 
@@ -196,7 +197,7 @@ def _estimate(inputs: list[Input], work: Work, run: LLMRun) -> None:
 
 def _write_chunks(
     inputs: list[Input], work: Work, run: LLMRun, output: str | None, documents: str | None, explain: str | None,
-    made_by: tuple[ChunkingConfig, DebateConfig, LoadModels],
+    made_by: tuple[ChunkingConfig, DebateConfig, LoadModels], *, shows_completed: bool,
 ) -> None:  # fmt: skip
     config, how, load = made_by
     failures: list[Failure] = []
@@ -222,7 +223,7 @@ def _write_chunks(
     if output not in (None, "-"):
         errors.print(
             f"{count(n_chunks, 'chunk')} of {count(len(inputs) - len(failures), 'document')} in {shown(str(output))}"
-            + (f"; {n_completed} completed" if n_completed else ""),
+            + (f"; {n_completed} completed" if shows_completed else ""),
             soft_wrap=True,
         )
     finish(len(inputs), failures)

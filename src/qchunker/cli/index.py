@@ -23,6 +23,7 @@ from qchunker.index import Index, Sync
 from qchunker.indexing.lexical_tokens import lexical_tokens
 from qchunker.inputs import expand_paths
 from qchunker.models.load import DEFAULT_EMBEDDER, load_embedder
+from qchunker.models.load_llm import load_llm
 from qchunker.pipeline import DEBATE
 from qchunker.retrieval.filters import Filter, allowed
 from qchunker.retrieval.hits import Hit
@@ -179,12 +180,20 @@ def search(question: str, store: str, embedder: str, k: int, as_json: bool, expl
 @click.argument("question")
 @_store
 @_search_options
-def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain: bool, **options: Any) -> None:
+@click.option(
+    "--llm", metavar="PLACE", help="A language model writes the answer, see qchunker chunk --llm; it is checked."
+)
+@click.option("--llm-model", metavar="NAME", help="Of the model on the server.")
+def ask(
+    question: str, store: str, embedder: str, k: int, as_json: bool, explain: bool, llm: str | None,
+    llm_model: str | None, **options: Any,
+) -> None:  # fmt: skip
     """Answer a question from the documents, every sentence with its source."""
     config, wanted = _config(options), _filter(options)
     _check_question(question)
+    writer = None if llm is None else load_llm(llm, llm_model, api_key=os.environ.get("QCHUNKER_API_KEY"))
     with _opened(store, embedder, create=False) as opened:
-        answer = opened.ask(question, k, config=config, wanted=wanted)
+        answer = opened.ask(question, k, llm=writer, config=config, wanted=wanted)
         if not answer.hits:
             _print_left_out(opened, wanted)
     if as_json:
@@ -192,6 +201,9 @@ def ask(question: str, store: str, embedder: str, k: int, as_json: bool, explain
         return
     console = Output(highlight=False, emoji=False)
     console.print(Text(_plain(answer.text), style="bold" if answer.found else ""), soft_wrap=True)
+    for sentence in answer.sentences:
+        if sentence.problem:
+            console.print(Text(_plain(f"{sentence.problem}: {sentence.text}"), style="yellow"), soft_wrap=True)
     for source in answer.sources:
         where = f"[{source.number}] {_place(source.source, source.page, source.heading_path)}"
         span = "" if source.start is None else f", characters {source.start}-{source.end}"
