@@ -32,9 +32,17 @@ class Anchor(NamedTuple):
     tail: str
 
 
+class Place(NamedTuple):
+    """Where a chunk starts, and the number of the anchor that says so."""
+
+    anchor: int
+    start: int
+
+
 class _Chain(NamedTuple):
     """Places that rise, the last one first."""
 
+    anchor: int
     at: int
     before: _Chain | None
 
@@ -104,6 +112,14 @@ def _without_ellipses(quote: str) -> str:
 def anchored_starts(text: FoldedText, anchors: Sequence[Anchor]) -> list[int]:
     """Where chunks start, by their first and last words: rising positions of the text, no more than there are anchors.
 
+    See ``anchored_places``.
+    """
+    return [place.start for place in anchored_places(text, anchors)]
+
+
+def anchored_places(text: FoldedText, anchors: Sequence[Anchor]) -> list[Place]:
+    """Where chunks start, by their first and last words: anchors and positions of the text, both of them rising.
+
     Heads may repeat, stand in the wrong order, or be nowhere: of all places of all heads those are taken that rise and
     hold most heads, places right behind the tail before them first. Where a head is nowhere, its chunk starts behind
     the tail of the one before. Takes time linear in the text for every anchor.
@@ -116,7 +132,7 @@ def anchored_starts(text: FoldedText, anchors: Sequence[Anchor]) -> list[int]:
         near = {at for at in found if any(abs(at - end) <= _NEAR for end in tails)}
         candidates.append({at: _FOLLOWS if at in near else _FOUND for at in found or tails})
         behind = set(_places(text, fold(anchor.tail), from_end=True))
-    return [text.places[at] for at in _heaviest_rising(candidates)]
+    return [Place(number, text.places[at]) for number, at in _heaviest_rising(candidates)]
 
 
 def _places(text: FoldedText, anchor: str, *, from_end: bool) -> Iterator[int]:
@@ -134,14 +150,14 @@ def _places(text: FoldedText, anchor: str, *, from_end: bool) -> Iterator[int]:
         anchor = anchor[len(anchor) - half :] if from_end else anchor[:half]
 
 
-def _heaviest_rising(candidates: Sequence[dict[int, int]]) -> list[int]:
+def _heaviest_rising(candidates: Sequence[dict[int, int]]) -> list[tuple[int, int]]:
     """One place or none of each candidate, rising, with the greatest weight together; of equals the earlier places."""
     ends, weights, best = [-1], [0], list[_Chain | None]([None])  # chains worth going on with: later ends weigh more
-    for places in candidates:
+    for number, places in enumerate(candidates):
         reached = []
         for at, weight in places.items():
             index = bisect_left(ends, at) - 1
-            reached.append((at, weights[index] + weight, _Chain(at, best[index])))
+            reached.append((at, weights[index] + weight, _Chain(number, at, best[index])))
         for at, total, chain in reached:
             index = bisect_left(ends, at)
             if weights[index - 1] >= total or (index < len(ends) and ends[index] == at and weights[index] >= total):
@@ -150,9 +166,9 @@ def _heaviest_rising(candidates: Sequence[dict[int, int]]) -> list[int]:
             while stop < len(ends) and weights[stop] <= total:
                 stop += 1
             ends[index:stop], weights[index:stop], best[index:stop] = [at], [total], [chain]
-    found: list[int] = []
+    found: list[tuple[int, int]] = []
     last = best[-1]
     while last is not None:
-        found.append(last.at)
+        found.append((last.anchor, last.at))
         last = last.before
     return found[::-1]

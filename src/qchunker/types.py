@@ -182,15 +182,23 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What one chunk ``[start, end)`` lacks."""
+    """What one chunk ``[start, end)`` lacks.
+
+    Args:
+        start: of the chunk.
+        end: of the chunk.
+        missing: what it lacks, as far as the reviewer can say.
+        is_incomplete: whether a discriminator judges that it lacks something; it does not say what.
+    """
 
     start: int
     end: int
     missing: tuple[Gap, ...] = ()
+    is_incomplete: bool = False
 
     @property
     def needs_completion(self) -> bool:
-        return any(gap.necessity == "required" for gap in self.missing)
+        return self.is_incomplete or any(gap.necessity == "required" for gap in self.missing)
 
 
 class Addition(NamedTuple):

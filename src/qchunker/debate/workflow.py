@@ -71,7 +71,11 @@ def _completed(
         suffix = f" {number + 1}" if number else ""
         reviews = run(f"review{suffix}", partial(review, document, completed, found), document)
         merged = [
-            replace(old, missing=tuple(dict.fromkeys([*old.missing, *new.missing])))
+            replace(
+                old,
+                missing=tuple(dict.fromkeys([*old.missing, *new.missing])),
+                is_incomplete=old.is_incomplete or new.is_incomplete,
+            )
             for old, new in zip(known, reviews, strict=True)
         ]
         if number and merged == known:

@@ -21,7 +21,7 @@ from qchunker.debate.offline.completer import complete as complete_by_rules
 from qchunker.debate.offline.completer import embedded, sentences_of, wanted_gaps
 from qchunker.debate.verify import verify
 from qchunker.models.json_output import read_json
-from qchunker.models.llm import Completion, Request
+from qchunker.models.llm import Completion, Request, Tally
 from qchunker.prompts import Tagged, as_data
 from qchunker.types import Chunk, Gap, Refusal, Review, Span
 
@@ -64,13 +64,12 @@ def complete(
         chunk = chunks[number]
         completed = None
         if number in rewrites:
-            completed = _accepted(chunk, rewrites[number], kept, limits, refused[number], setting)
+            kinds, evidence = [item.gap.kind for item in kept], [item.evidence for item in kept]
+            completed = accepted(chunk, rewrites[number], kinds, evidence, limits, refused[number], setting.tally)
         elif kept:
             setting.tally.counts["rewrites that did not come"] += 1
         if completed is None and kept:
-            review = Review(chunk.start, chunk.end, tuple(item.gap for item in kept))
-            completed = complete_by_rules(chunk, review, limits)
-            setting.tally.counts["extractive instead" if completed.added else "left as they were"] += 1
+            completed = extractive(chunk, [item.gap for item in kept], limits, setting.tally)
         made[number] = (completed or chunk).replace(refused=tuple(refused[number]))
     return made
 
@@ -158,32 +157,49 @@ def _rewrite_task(chunk: Chunk, items: Sequence[Item], setting: Setting) -> Task
     return Task((0,), make, read)
 
 
-def _accepted(
+def accepted(
     chunk: Chunk,
     rewritten: str,
-    items: Sequence[Item],
+    kinds: Sequence[str],
+    evidence: Sequence[Span],
     limits: CompletionConfig,
     refused: list[Refusal],
-    setting: Setting,
+    tally: Tally,
 ) -> Chunk | None:
-    """The chunk as it was rewritten, if the gate lets it pass; what it adds is bound to its evidence."""
-    setting.tally.counts["rewrites"] += 1
-    evidence = [item.evidence for item in items]
+    """The chunk as it was rewritten, if the gate lets it pass; what it adds is bound to its evidence.
+
+    Args:
+        chunk: the original.
+        rewritten: by a model.
+        kinds: of gaps, one per evidence.
+        evidence: whole sentences outside of the chunk, from which words may be added.
+        limits: of what may be added.
+        refused: gets the rewrite if it does not pass.
+        tally: takes note.
+    """
+    tally.counts["rewrites"] += 1
     faults = _faults(chunk, rewritten, evidence, limits)
     if not faults:
-        additions = additions_of(chunk, rewritten, [item.gap for item in items], evidence)
+        additions = additions_of(chunk, rewritten, kinds, evidence) if evidence else ()
         completed = chunk.replace(added=tuple(embedded(chunk, one, limits) for one in additions))
         if not additions:
-            setting.tally.counts["rewrites that add nothing"] += 1
+            tally.counts["rewrites that add nothing"] += 1
             return chunk
         faults = _faults(chunk, completed.completed_text or "", evidence, limits)
         if not faults:
-            setting.tally.counts["rewrites accepted"] += 1
+            tally.counts["rewrites accepted"] += 1
             return completed
-    setting.tally.counts["rewrites refused"] += 1
+    tally.counts["rewrites refused"] += 1
     reason = "; ".join(dict.fromkeys(f"{fault.kind}: {fault.text[:60]}" for fault in faults[:4]))
     refused.append(Refusal("rewrite", rewritten[: 2 * len(chunk.text) + 200], reason))
     return None
+
+
+def extractive(chunk: Chunk, gaps: Sequence[Gap], limits: CompletionConfig, tally: Tally) -> Chunk:
+    """The chunk as the rules complete it, in place of a rewrite that is not to be had."""
+    completed = complete_by_rules(chunk, Review(chunk.start, chunk.end, tuple(gaps)), limits)
+    tally.counts["extractive instead" if completed.added else "left as they were"] += 1
+    return completed
 
 
 def _faults(chunk: Chunk, text: str, evidence: Sequence[Span], limits: CompletionConfig) -> list[Any]:

@@ -8,6 +8,7 @@ Source: QChunker 3.2.1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from qchunker.debate.llm.ask import Answered, Task, Units, ask
@@ -19,7 +20,7 @@ from qchunker.models.json_output import CutReplyError, read_json
 from qchunker.models.llm import Completion, Request
 from qchunker.types import Document, Outline, Question, Span
 
-_MOST_CHARS = 400  # of a question
+MOST_CHARS = 400  # of a question
 _INT, _TEXT = {"type": "integer"}, {"type": "string"}
 _QUESTION = {"type": "object", "properties": {"question": _TEXT, "first": _INT, "last": _INT},
              "required": ["question", "first", "last"], "additionalProperties": False}  # fmt: skip
@@ -33,10 +34,16 @@ def outline(document: Document, made: Segmentation, setting: Setting) -> Outline
     tasks = [_task(document, made, window, setting) for window in windows]
     found = ask(setting.llm, tasks, setting.prompt("repair", document), setting.tally)
     questions = [question for parts in found for part in parts for question in part.value]
+    silent = [window for window, parts in zip(windows, found, strict=True) if not any(part.value for part in parts)]
+    return with_rules(document, made, questions, silent, setting)
+
+
+def with_rules(
+    document: Document, made: Segmentation, questions: list[Question], silent: Sequence[Window], setting: Setting
+) -> Outline:
+    """The outline of a model, each question once, with that of the rules for windows that the model said nothing of."""
     by_rules = rules.outline(document).questions
-    for window, parts in zip(windows, found, strict=True):
-        if any(part.value for part in parts):
-            continue
+    for window in silent:
         setting.tally.counts["outlined by rules"] += 1
         start, end = made.units[window.first].start, made.units[window.stop - 1].end
         questions += [one for one in by_rules if start <= one.start < end]
@@ -73,7 +80,7 @@ def _question(value: Any, made: Segmentation, units: Units) -> Question | None:
         text, first, last = " ".join(str(value["question"]).split()), int(value["first"]), int(value["last"])
     except (KeyError, TypeError, ValueError):
         return None
-    if not 1 <= first <= last <= len(units) or not any(map(str.isalnum, text)) or len(text) > _MOST_CHARS:
+    if not 1 <= first <= last <= len(units) or not any(map(str.isalnum, text)) or len(text) > MOST_CHARS:
         return None
     start, end = made.units[units[first - 1]].start, made.units[units[last - 1]].end
     return Question(text, start, end, Span(start, end))

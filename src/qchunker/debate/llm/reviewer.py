@@ -39,7 +39,7 @@ _NAMES = {
                        "所说的产品、公司或人（subject_entity）"),
     "time_or_place": ("the time or place of what is told (time_or_place)", "所述之事的时间或地点（time_or_place）"),
 }  # fmt: skip
-_UNKNOWN_KIND = "cross_reference"
+UNKNOWN_KIND = "cross_reference"  # of knowledge that a model adds without a name for it
 _MOST_QUOTE_CHARS = 600
 _PASSAGE_CHARS = 400
 _PASSAGES_CHARS = 1_600
@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 def review(document: Document, chunks: Sequence[Chunk], found: Outline, setting: Setting) -> list[Review]:
     """One review per chunk, in the same order; where the chunk was completed before, of what it says now."""
     by_rules = rules.review(document, [Span(chunk.start, chunk.end) for chunk in chunks])
-    groups = list(_groups(chunks, setting))
+    groups = list(groups_of(chunks, setting))
     tasks = [_task(document, chunks, found, by_rules, group, setting) for group in groups]
     answers = ask(setting.llm, tasks, setting.prompt("repair", document), setting.tally)
     reviews = list(by_rules)
@@ -76,7 +76,7 @@ def review(document: Document, chunks: Sequence[Chunk], found: Outline, setting:
     return reviews
 
 
-def _groups(chunks: Sequence[Chunk], setting: Setting) -> Iterator[tuple[int, ...]]:
+def groups_of(chunks: Sequence[Chunk], setting: Setting) -> Iterator[tuple[int, ...]]:
     """Neighbours that are asked about together: a few, and no more than half a window."""
     group: list[int] = []
     for number, chunk in enumerate(chunks):
@@ -171,7 +171,7 @@ def _gaps(document: Document, chunk: Chunk, items: Sequence[Any], shown: Shown, 
         if where is None or not found:
             setting.tally.counts["reported, but not in the document"] += 1
             continue
-        kind = item.get("kind") if item.get("kind") in GAP_KINDS else _UNKNOWN_KIND
+        kind = item.get("kind") if item.get("kind") in GAP_KINDS else UNKNOWN_KIND
         evidence = min(found, key=lambda span: (abs(span.start - chunk.start), span))
         needed = "required" if item.get("needed") is True else "helpful"
         yield Gap(str(kind), where, document.text[slice(*evidence)], (evidence,), needed)

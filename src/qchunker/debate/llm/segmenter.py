@@ -58,14 +58,14 @@ def segment(
             missing = [cut for cut in rules if window.first <= cut < window.stop and cut not in answered]
             setting.tally.counts["windows cut by rules"] += bool(not answered)
             cuts.update(missing)
-        candidates[tuple(_within_limits(sorted(cuts), rules, made))] = None
+        candidates[tuple(within_limits(sorted(cuts), rules, made))] = None
     setting.tally.counts["segmentations"] += len(candidates)
     if choose is None:
         return made.partition(max(candidates, key=lambda cuts: (made.score(cuts), cuts)))
     return choose([made.partition(cuts) for cuts in candidates])
 
 
-def _within_limits(cuts: Sequence[int], rules: Sequence[int], made: Segmentation) -> list[int]:
+def within_limits(cuts: Sequence[int], rules: Sequence[int], made: Segmentation) -> list[int]:
     """The cuts, and in what is longer than a chunk may be those of the rules too."""
     kept: list[int] = []
     for start, stop in zip(cuts, [*cuts[1:], len(made.units)], strict=True):
@@ -127,13 +127,13 @@ def _anchored(document: Document, made: Segmentation, units: Units, reply: Compl
     places = anchored_starts(FoldedText(document.text, span), anchors)
     if not places:
         raise ModelOutputError(model, "no chunk element with words of the text")
-    starts = [made.units[unit].start for unit in units]
-    cuts = set()
-    for place in places:
-        index = bisect_left(starts, place)
-        near = min(range(max(0, index - 1), min(len(starts), index + 1)), key=lambda at: abs(starts[at] - place))
-        cuts.add(units[near])
-    return sorted(cuts)
+    return sorted({nearest_unit(made, units, place) for place in places})
+
+
+def nearest_unit(made: Segmentation, units: Units, place: int) -> int:
+    """Which of some units starts nearest to a place of the text."""
+    index = bisect_left(units, place, key=lambda unit: made.units[unit].start)
+    return min(units[max(0, index - 1) : index + 1], key=lambda unit: abs(made.units[unit].start - place))
 
 
 def anchors_of(reply: str) -> list[Anchor]:
