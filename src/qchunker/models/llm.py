@@ -86,3 +86,13 @@ class LLM(Protocol):
         Raises:
             ModelError: if no request can succeed: the key is refused, there is no such model, no server answers.
         """
+
+
+def one_by_one(requests: Sequence[Request], reply: Callable[[Request], Reply], done: Done | None) -> list[Reply]:
+    """The replies of a model that answers one request at a time."""
+    replies: list[Reply] = []
+    for i, request in enumerate(requests):
+        replies.append(reply(request))
+        if done is not None and isinstance(replies[-1], Completion):
+            done(i, replies[-1])
+    return replies

@@ -18,8 +18,8 @@ from qchunker.errors import ConfigError, ModelError, ModelOutputError
 from qchunker.models.chat_template import CONTEXT, Part, prompt_parts, room
 from qchunker.models.identity import file_digest, short_name
 from qchunker.models.json_grammar import json_grammar
-from qchunker.models.llm import Completion, Done, Reply, Request
-from qchunker.models.openvino_lm import _check, _convert, _libraries, _pieces, _special_opening
+from qchunker.models.llm import Completion, Done, Reply, Request, one_by_one
+from qchunker.models.openvino_conversion import check, convert, libraries, pieces, special_opening
 from qchunker.models.paths import cache_folder, make_folder
 
 _INTERRUPT_S = 0.2
@@ -126,7 +126,7 @@ class OpenVinoChat:
         cache_gb: int = 2,
         window: int | None = None,
     ) -> None:
-        genai, openvino = _libraries()
+        genai, openvino = libraries()
         path = Path(path)
         self.name = label or short_name(str(path))
         version = openvino.__version__.split("-")[0]
@@ -136,8 +136,8 @@ class OpenVinoChat:
             digest, known = file_digest(path), window_of_gguf(path)
             name = short_name(label) or path.stem
             folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}-checked"
-            make_folder(folder, lambda empty: _convert(genai, openvino, path, empty, name))
-            _check(folder, name)
+            make_folder(folder, lambda empty: convert(genai, openvino, path, empty, name))
+            check(folder, name)
         else:
             raise ModelError(self.name, "there is no such file or folder", hint="give a .gguf file or a folder")
         self.window = window or known or 0
@@ -163,17 +163,11 @@ class OpenVinoChat:
             )
         except RuntimeError as error:
             raise ModelError(self.name, f"OpenVINO cannot load it: {_first_line(error)}") from error
-        self._special_opening = _special_opening(self._tokenizer)
+        self._special_opening = special_opening(self._tokenizer)
         self._ids(Request("a", "", "a", 1))
 
     def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
-        replies: list[Reply] = []
-        for i, request in enumerate(requests):
-            reply = self._reply(request)
-            replies.append(reply)
-            if done and isinstance(reply, Completion):
-                done(i, reply)
-        return replies
+        return one_by_one(requests, self._reply, done)
 
     def _reply(self, request: Request) -> Reply:
         try:
@@ -257,7 +251,7 @@ class OpenVinoChat:
         if not part.is_text:
             return self._encoded(part.text)
         found: list[int] = []
-        for text in (piece for word in self._special_opening.split(part.text) for piece in _pieces(word)):
+        for text in (piece for word in self._special_opening.split(part.text) for piece in pieces(word)):
             ids = self._encoded(text)
             if self._decoded(ids, skip_special=True) != self._decoded(ids, skip_special=False):
                 # Some models have special tokens of another form. No character is one.

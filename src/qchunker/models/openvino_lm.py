@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from qchunker.errors import MissingExtraError, ModelError
+from qchunker.errors import ModelError
 from qchunker.models.causal_lm import Ids, Logprobs, plan_passes, run_passes
-from qchunker.models.gguf_weights import restore_zero_points
 from qchunker.models.identity import file_digest
+from qchunker.models.openvino_conversion import check, convert, libraries, pieces, special_opening
 from qchunker.models.paths import cache_folder, make_folder
 
 _HEAD_ROWS = 512
 """Tokens whose scores over the whole vocabulary are in memory at once: about 100 MB for 49,152 entries."""
 
-_FILES = ("openvino_model.xml", "openvino_model.bin")
-_DIGESTS = "sha256sums"
 
 _LEAST_TOKENS, _STEP_TOKENS = 128, 32
-
-_PIECE_CHARS = 2000
-"""Characters that are tokenised together: the tokenizer drops what exceeds 8,192 tokens, at most 4 a character."""
-
-_SPECIAL = re.compile("<[^<>]+>")
 
 
 class OpenVinoLM:
@@ -49,14 +39,14 @@ class OpenVinoLM:
     def __init__(
         self, gguf: Path, name: str, *, languages: frozenset[str] = frozenset({"en"}), precision: str | None = None
     ) -> None:
-        genai, openvino = _libraries()
+        genai, openvino = libraries()
         self.name = name
         self.languages = languages
         digest = file_digest(gguf)
         version = openvino.__version__.split("-")[0]
         folder = cache_folder() / "models" / f"{name}-{digest[:12]}-openvino-{version}-checked"
-        make_folder(folder, lambda empty: _convert(genai, openvino, gguf, empty, name))
-        _check(folder, name)
+        make_folder(folder, lambda empty: convert(genai, openvino, gguf, empty, name))
+        check(folder, name)
         core = openvino.Core()
         if precision is None:
             precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
@@ -77,7 +67,7 @@ class OpenVinoLM:
                 name, f"OpenVINO cannot load it: {error}", hint=f"delete {folder} and try again"
             ) from error
         self._neutral = _end_of_text(self._tokenizer)
-        self._special_opening = _special_opening(self._tokenizer)
+        self._special_opening = special_opening(self._tokenizer)
 
     def token_logprobs(self, texts: Sequence[str], contexts: Sequence[str | None]) -> list[Logprobs]:
         passes = plan_passes(self._ids(texts), self._ids(contexts), self._neutral)
@@ -91,7 +81,7 @@ class OpenVinoLM:
         for text in texts:
             if text is not None and text not in known:
                 # Words that spell a special token are text here.
-                parts = [part for piece in self._special_opening.split(text) for part in _pieces(piece)]
+                parts = [part for piece in self._special_opening.split(text) for part in pieces(piece)]
                 encoded = [self._tokenizer.encode(part, add_special_tokens=False).input_ids.data[0] for part in parts]
                 known[text] = tuple(int(token) for ids in encoded for token in ids)
         return [known[text] for text in texts]
@@ -122,62 +112,6 @@ class OpenVinoLM:
             part = slice(start, start + _HEAD_ROWS)
             values[part] = self._head.infer({"hidden": hidden[part], "targets": targets[0, part]})[0]
         return values[:n]
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Parts short enough to be tokenised whole, cut before a space where there is one: no token reaches across it."""
-    start = 0
-    while len(text) - start > _PIECE_CHARS:
-        space = text.rfind(" ", start + 1, start + _PIECE_CHARS)
-        stop = space if space > start else start + _PIECE_CHARS
-        yield text[start:stop]
-        start = stop
-    yield text[start:]
-
-
-def _special_opening(tokenizer: Any) -> re.Pattern[str]:
-    """Where a text that spells a special token is parted, so that it is read as text."""
-    names = sorted(word.decode("utf-8", "replace") for word in tokenizer.get_vocab())
-    special = [re.escape(name[1:]) for name in names if _SPECIAL.fullmatch(name)]
-    return re.compile(f"(?<=<)(?={'|'.join(special)})")
-
-
-def _libraries() -> tuple[Any, Any]:
-    os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
-    try:
-        import openvino
-        import openvino_genai
-    except ImportError as error:
-        raise MissingExtraError("openvino-genai", "running a GGUF language model") from error
-    return openvino_genai, openvino
-
-
-def _convert(genai: Any, openvino: Any, gguf: Path, folder: Path, name: str) -> None:
-    # The converted model is written beside the file it is read from.
-    copy = folder / gguf.name
-    shutil.copyfile(gguf, copy)
-    try:
-        genai.LLMPipeline(str(copy), "CPU", enable_save_ov_model=True)
-    except RuntimeError as error:
-        hint = "OpenVINO reads GGUF files of the Llama and Qwen families; for others use transformers:PATH.gguf"
-        raise ModelError(name, f"OpenVINO cannot convert {gguf.name}: {error}", hint=hint) from error
-    copy.unlink()
-    file = folder / "openvino_model.xml"
-    model = openvino.Core().read_model(file)
-    if restore_zero_points(model, gguf):
-        mended = folder / "mended.xml"
-        openvino.save_model(model, mended, compress_to_fp16=False)
-        del model  # it holds the old file
-        mended.replace(file)
-        mended.with_suffix(".bin").replace(file.with_suffix(".bin"))
-    (folder / _DIGESTS).write_text("".join(f"{file_digest(folder / file)}  {file}\n" for file in _FILES))
-
-
-def _check(folder: Path, name: str) -> None:
-    """Converted weights are what they were when they were written: numbers of others would bear the same signature."""
-    found = "".join(f"{file_digest(folder / file)}  {file}\n" for file in _FILES)
-    if not (folder / _DIGESTS).is_file() or (folder / _DIGESTS).read_text() != found:
-        raise ModelError(name, "its converted weights are damaged", hint=f"delete {folder} and try again")
 
 
 def _split(openvino: Any, model: Any) -> tuple[Any, Any]:

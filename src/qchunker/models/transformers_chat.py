@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from qchunker.errors import MissingExtraError, ModelError, ModelOutputError
+from qchunker.errors import ModelError, ModelOutputError
 from qchunker.models.chat_template import CONTEXT, Part, prompt_parts, room
-from qchunker.models.identity import check_path, not_loaded, short_name, weights_digest
-from qchunker.models.llm import Completion, Done, Reply, Request
-from qchunker.models.transformers_lm import _converted, _quiet
+from qchunker.models.llm import Completion, Done, Reply, Request, one_by_one
+from qchunker.models.transformers_loading import load_causal_lm
 
 
 class TransformersChat:
@@ -32,30 +30,12 @@ class TransformersChat:
     """
 
     def __init__(self, name: str, *, label: str = "", precision: str = "f32") -> None:
-        try:
-            import torch
-            import transformers
-        except ImportError as error:
-            raise MissingExtraError("qchunker[hf]", f"the language model {name!r}") from error
-        self.name = label or short_name(name)
-        self._torch, self._transformers = torch, transformers
+        loaded = load_causal_lm(name, label, precision)
+        self.name, self.id = loaded.label, loaded.id
+        self._torch, self._transformers = loaded.torch, loaded.transformers
+        self._tokenizer, self._model = loaded.tokenizer, loaded.model
         self._lock = threading.Lock()
-        check_path(name)
-        dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[precision]
-        try:
-            with _quiet(transformers):
-                folder = str(_converted(transformers, Path(name))) if name.endswith(".gguf") else name
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-                model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                    folder, dtype=dtype, trust_remote_code=False
-                )
-        except ModelError:
-            raise
-        except Exception as error:  # the library raises many kinds
-            raise not_loaded(name, error) from error
-        self._model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
-        weights = (parameter.detach().float().cpu().numpy() for parameter in model.parameters())
-        self.id = f"{self.name}@{weights_digest(weights)}+transformers-{transformers.__version__}+{precision}"
+        model = loaded.model
         limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.window = limit if type(limit) is int and limit > 0 else sys.maxsize
         ends = model.generation_config.eos_token_id
@@ -64,13 +44,7 @@ class TransformersChat:
         self._ids(Request("a", "", "a", 1))
 
     def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
-        replies: list[Reply] = []
-        for i, request in enumerate(requests):
-            reply = self._reply(request)
-            replies.append(reply)
-            if done and isinstance(reply, Completion):
-                done(i, reply)
-        return replies
+        return one_by_one(requests, self._reply, done)
 
     def _reply(self, request: Request) -> Reply:
         try:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from qchunker.errors import MissingExtraError, ModelError
 from qchunker.models.causal_lm import Ids, Logprobs, plan_passes, run_passes
-from qchunker.models.identity import check_path, file_digest, not_loaded, short_name, weights_digest
-from qchunker.models.paths import cache_folder, make_folder
+from qchunker.models.transformers_loading import load_causal_lm
 
 _HEAD_ROWS = 256
 """Tokens whose scores over the whole vocabulary are in memory at once: about 270 MB for 262,144 entries."""
@@ -39,30 +33,9 @@ class TransformersLM:
     def __init__(
         self, name: str, *, label: str = "", languages: frozenset[str] = frozenset({"en", "zh"}), precision: str = "f32"
     ) -> None:
-        try:
-            import torch
-            import transformers
-        except ImportError as error:
-            raise MissingExtraError("qchunker[hf]", f"the language model {name!r}") from error
-        self.name = label or short_name(name)
-        self.languages = languages
-        self._torch = torch
-        check_path(name)
-        dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[precision]
-        try:
-            with _quiet(transformers):
-                folder = str(_converted(transformers, Path(name))) if name.endswith(".gguf") else name
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-                model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                    folder, dtype=dtype, trust_remote_code=False
-                )
-        except ModelError:
-            raise
-        except Exception as error:  # the library raises many kinds
-            raise not_loaded(name, error) from error
-        self._model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
-        weights = (parameter.detach().float().cpu().numpy() for parameter in model.parameters())
-        self.id = f"{self.name}@{weights_digest(weights)}+transformers-{transformers.__version__}+{precision}"
+        loaded = load_causal_lm(name, label, precision)
+        self.name, self.id, self.languages = loaded.label, loaded.id, languages
+        self._torch, self._tokenizer, self._model = loaded.torch, loaded.tokenizer, loaded.model
         neutral = self._tokenizer.bos_token_id
         self._neutral = int(self._tokenizer.eos_token_id if neutral is None else neutral)
 
@@ -109,37 +82,3 @@ class TransformersLM:
         scale = getattr(config, "logit_scale", None) or 1 / (getattr(config, "logits_scaling", None) or 1)
         scores = scores * scale
         return cap * self._torch.tanh(scores / cap) if cap else scores
-
-
-def _converted(transformers: Any, gguf: Path) -> Path:
-    def fill(folder: Path) -> None:
-        source = {"pretrained_model_name_or_path": str(gguf.resolve().parent), "gguf_file": gguf.name}
-        transformers.AutoTokenizer.from_pretrained(**source).save_pretrained(folder)
-        loaded = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype="float32")
-        # A model read from GGUF refuses to be saved, although its weights are plain numbers by now.
-        config = loaded.config
-        del config.quantization_config
-        plain = transformers.AutoModelForCausalLM.from_config(config, dtype="float32")
-        plain.load_state_dict(loaded.state_dict())
-        plain.save_pretrained(folder)
-
-    if not gguf.is_file():
-        raise ModelError(str(gguf), "there is no such file")
-    name = f"{gguf.stem}-{file_digest(gguf)[:12]}-transformers-{transformers.__version__}"
-    return make_folder(cache_folder() / "models" / name, fill)
-
-
-@contextlib.contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Without the library's progress bars, unless a person waits for them."""
-    if sys.stderr.isatty():
-        yield
-        return
-    shown = transformers.utils.logging.is_progress_bar_enabled()
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        if shown:
-            transformers.utils.logging.enable_progress_bar()

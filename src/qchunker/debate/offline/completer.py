@@ -9,7 +9,7 @@ Source: QChunker 3.2.4 (three checks: critical for the chunk, explicit in the do
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from qchunker.config import CompletionConfig
@@ -117,8 +117,12 @@ def complete(chunk: Chunk, review: Review, config: CompletionConfig) -> Chunk:
 
 
 def wanted_gaps(review: Review, config: CompletionConfig) -> list[Gap]:
-    """The gaps of a review that are to be filled, in the order in which they are."""
-    return sorted(_wanted(review.missing, config), key=lambda gap: (_ORDER.index(gap.kind), gap.surface))
+    """The gaps of a review that are to be filled, in the order in which they are.
+
+    Check one: what is critical. Check two, that it is explicit outside the chunk, was made when it was found.
+    """
+    found = [gap for gap in review.missing if gap.necessity == "required" and gap.kind in config.kinds and gap.evidence]
+    return sorted(found, key=lambda gap: (_ORDER.index(gap.kind), gap.surface))
 
 
 def sentences_of(chunk: Chunk, span: Span) -> Span:
@@ -158,13 +162,6 @@ def _written(
                 said += writer.folded(piece.addition.text)
                 break
     return kept
-
-
-def _wanted(gaps: Sequence[Gap], config: CompletionConfig) -> Iterator[Gap]:
-    """Check one: what is critical. Check two: what is explicit, outside the chunk, was checked when it was found."""
-    for gap in gaps:
-        if gap.necessity == "required" and gap.kind in config.kinds and gap.evidence:
-            yield gap
 
 
 class _Writer:
