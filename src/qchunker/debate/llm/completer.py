@@ -20,7 +20,7 @@ from qchunker.debate.llm.windows import around, title_of
 from qchunker.debate.offline.completer import complete as complete_by_rules
 from qchunker.debate.offline.completer import embedded, sentences_of, wanted_gaps
 from qchunker.debate.verify import verify
-from qchunker.models.json_output import read_json
+from qchunker.models.json_output import CutReplyError, read_json
 from qchunker.models.llm import Completion, Request, Tally
 from qchunker.prompts import Tagged, as_data
 from qchunker.types import Chunk, Gap, Refusal, Review, Span
@@ -152,7 +152,9 @@ def _rewrite_task(chunk: Chunk, items: Sequence[Item], setting: Setting) -> Task
             return str(value["text"])
 
         result = read_json(reply.text, text, model=setting.llm.id, fields=("text",), is_cut=reply.is_cut)
-        return Answered(() if result.is_cut else units, result.value)
+        if result.is_cut:
+            raise CutReplyError(setting.llm.id, "the rewrite is cut off")
+        return Answered(units, result.value)
 
     return Task((0,), make, read)
 
