@@ -88,8 +88,9 @@ class _Work:
             document = parse_input(item, selector=self.selector)
             return chunk(document, self.method, self.config, self.debate_config, models, run)
         except (InputError, BudgetError, ModelError) as error:
-            # Without a language model, a model that fails is one that was never there.
-            if isinstance(error, ConfigError) or (isinstance(error, ModelError) and (models is None or not models.llm)):
+            # Where no model plays a role, a model that fails is one that was never there.
+            plays = models is not None and models.play_roles
+            if isinstance(error, ConfigError) or (isinstance(error, ModelError) and not plays):
                 raise
             return Failure(item.name, error)
 

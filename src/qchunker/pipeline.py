@@ -15,6 +15,7 @@ from qchunker.chunking.assemble import chunk_at, signature
 from qchunker.chunking.links import link_exceptions
 from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig, ScoringConfig, SegmentationConfig
+from qchunker.debate.distilled.roles import with_small_models
 from qchunker.debate.llm.roles import llm_roles
 from qchunker.debate.llm.setting import setting_of
 from qchunker.debate.offline.completer import complete as complete_chunk
@@ -81,8 +82,8 @@ def chunk(
             partition.
         config: sizes and overlap.
         debate_config: evidence for cuts and limits of completion, for ``qchunker``.
-        models: for ``qchunker``: the embedder for evidence, and the language model where the objective needs one. By
-            default the encoder that is part of this package.
+        models: for ``qchunker``: the embedder for evidence, the language model where the objective needs one, and the
+            models that play roles. By default the encoder that is part of this package.
         run: runs every stage of ``qchunker``; it may tell what begins, and may remember results of an earlier run.
 
     Raises:
@@ -118,11 +119,15 @@ def _debated(
     embedder = models.embedder if models is not None else default_embedder()
     choose = _chooser(document, how.segmentation, models, embedder)
     if models is None or models.llm is None:
-        return debate(document, sizes, how, offline_roles(sizes, how, embedder, choose), run)
-    setting = setting_of(models.llm, how.llm, sizes, models.tally)
-    # Partitions of different numbers of chunks compare by evidence, not by raw scores.
-    chosen = None if how.segmentation.objective == "evidence" else choose
-    return debate(document, sizes, how, llm_roles(setting, sizes, how, embedder, chosen), run)
+        roles = offline_roles(sizes, how, embedder, choose)
+    else:
+        setting = setting_of(models.llm, how.llm, sizes, models.tally)
+        # Partitions of different numbers of chunks compare by evidence, not by raw scores.
+        chosen = None if how.segmentation.objective == "evidence" else choose
+        roles = llm_roles(setting, sizes, how, embedder, chosen)
+    if models is not None:
+        roles = with_small_models(roles, models, sizes, how, embedder)
+    return debate(document, sizes, how, roles, run)
 
 
 def _chooser(

