@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS stages (
 """
 _VERSION = 1
 _QUESTION_MARKS = 500
+_ANEW = "delete it to begin anew, or give another --run-dir"
 
 
 class Stage(NamedTuple):
@@ -80,8 +81,7 @@ class Journal:
                 raise RunBusyError(f"{folder}: another process works on this run", hint=hint) from error
             raise OutputError(f"{self.path}: cannot be written: {error}") from error
         except sqlite3.DatabaseError as error:
-            hint = "delete it to begin anew, or give another --run-dir"
-            raise OutputError(f"{self.path}: is no journal, or damaged: {error}", hint=hint) from error
+            raise OutputError(f"{self.path}: is no journal, or damaged: {error}", hint=_ANEW) from error
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used: {error.strerror or error}") from error
 
@@ -142,6 +142,8 @@ class _Failing:
         return None
 
     def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        if isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
+            raise OutputError(f"{self._path}: is damaged: {error}", hint=_ANEW) from error
         if isinstance(error, sqlite3.Error):
             raise OutputError(f"{self._path}: cannot be written: {error}", hint="check the disk") from error
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from qchunker.cli.terminal import count, errors, json_line, shown
 from qchunker.config import ANSWER_FORMS, LLMConfig
 from qchunker.debate.workflow import RunStage, run_directly
 from qchunker.errors import ConfigError
-from qchunker.journal import Journal, journalled
+from qchunker.journal import FILE, Journal, journalled
 from qchunker.models.dry_run import DryRunLLM
 from qchunker.models.llm import LLM, Tally
 from qchunker.models.load_llm import load_llm
@@ -102,10 +103,11 @@ def pop_llm_settings(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def llm_config(given: dict[str, Any], n_paths: int, seed: int) -> LLMConfig:
-    """How the model is asked; ``n_paths`` of 1 leaves the number of paths to the default."""
-    default = LLMConfig()
+    """How the model is asked; where no number of paths was given, as often as by default."""
+    source = click.get_current_context().get_parameter_source("n_paths")
+    n_paths = LLMConfig().paths if source is ParameterSource.DEFAULT else n_paths
     return LLMConfig(
-        paths=n_paths if n_paths > 1 else default.paths, answers=given["llm_answers"], rounds=given["rounds"],
+        paths=n_paths, answers=given["llm_answers"], rounds=given["rounds"],
         prompts=given["prompts"], window_chars=given["window_chars"], reply_tokens=given["reply_tokens"], seed=seed,
     )  # fmt: skip
 
@@ -131,7 +133,7 @@ def llm_run(given: dict[str, Any]) -> Iterator[LLMRun]:
     with ExitStack() as stack:
         folder = Path(given["run_dir"]) if given["run_dir"] else None
         journal = None
-        if folder is not None and (not given["dry_run"] or folder.exists()):
+        if folder is not None and (not given["dry_run"] or (folder / FILE).is_file()):
             journal = stack.enter_context(Journal(folder))
         dry: list[DryRunLLM] | None = [] if given["dry_run"] else None
         result = LLMRun(price=price, dry=dry)

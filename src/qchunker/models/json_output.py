@@ -15,7 +15,7 @@ from qchunker.errors import MissingExtraError, ModelOutputError
 
 T = TypeVar("T")
 
-_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<(?:think|thinking|thought|reasoning)>.*\Z", re.DOTALL | re.IGNORECASE)
 # Ticks inside a value stand within a line; those of a fence open and close theirs.
@@ -23,6 +23,7 @@ _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re
 _OPENINGS = re.compile(r"[{\[]")
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|"', re.DOTALL)
 _CLOSES = {"{": "}", "[": "]"}
+_HALF = re.compile("[\ud800-\udfff]")
 _MOST_REPAIRED = 200_000
 _MOST_OPENINGS = 20
 _MOST_CHARS = 2_000_000
@@ -37,11 +38,19 @@ class Read(NamedTuple):
 
     Args:
         value: whatever the reader made of it.
-        is_cut: whether the reply was cut off behind what it says.
+        is_cut: whether the reply was cut off before or behind the end of what it says.
     """
 
     value: Any
     is_cut: bool
+
+
+class _Found(NamedTuple):
+    """A value that a reply may mean; it may be a part of one that was cut off, or all that there is of the reply."""
+
+    value: Any
+    is_part: bool = False
+    is_all: bool = False
 
 
 def read_json(
@@ -62,10 +71,12 @@ def read_json(
     """
     text = without_thoughts(reply)[:_MOST_CHARS]
     reason = "no JSON in the reply"
-    for candidate, whole in _candidates(text, fields):
+    for found in _candidates(text, fields):
         try:
-            return Read(read(candidate), is_cut or not whole)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            value = read(_with_whole_characters(found.value))
+            # White space without end behind an answer takes nothing from it.
+            return Read(value, found.is_part or (is_cut and not found.is_all))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             reason = f"the reply holds something else than asked for: {_said(error)}"
     if is_cut or (_is_open(text) and reason.startswith("no JSON")) or (reply.strip() and not text.strip()):
         raise CutReplyError(model, "the reply is cut off", hint="allow more tokens")
@@ -74,24 +85,49 @@ def read_json(
 
 def without_thoughts(reply: str) -> str:
     """The reply without what the model thought before it; nothing is left where it was cut off in thought."""
-    text = _THOUGHT.sub("", reply)
-    text = _THOUGHT_END.sub("", text)  # servers that leave out the opening mark
+    text = _THOUGHT_END.sub("", _without_marked(reply))  # servers that leave out the opening mark
     return _THOUGHT_START.sub("", text).strip()
 
 
-def _candidates(text: str, fields: Collection[str]) -> Iterator[tuple[Any, bool]]:
-    """Values that the reply may mean, the likeliest first, and whether each was complete."""
-    pieces = [match[1].strip() for match in _FENCE.finditer(text)] + [text]
-    for piece in pieces:
-        yield from ((value, True) for value in _parsed(piece))
-    values = [found for piece in pieces for found in _inside(piece)]
+def _without_marked(reply: str) -> str:
+    """The reply without what stands between an opening mark and the next closing one of its name; in linear time."""
+    marks = list(_THOUGHT_TAG.finditer(reply))
+    closed = {mark[2].lower(): mark.start() for mark in marks if mark[1]}  # by name, the last place
+    parts: list[str] = []
+    at, opened, name = 0, -1, ""
+    for mark in marks:
+        if opened < 0 and not mark[1] and closed.get(mark[2].lower(), -1) > mark.start():
+            opened, name = mark.start(), mark[2].lower()
+        elif opened >= 0 and mark[1] and mark[2].lower() == name:
+            parts.append(reply[at:opened])
+            at, opened = mark.end(), -1
+    return "".join(parts) + reply[at:]
+
+
+def _candidates(text: str, fields: Collection[str]) -> Iterator[_Found]:
+    """Values that the reply may mean, the likeliest first."""
+    pieces = [(match[1].strip(), match.span() == (0, len(text))) for match in _FENCE.finditer(text)] + [(text, True)]
+    for piece, is_all in pieces:
+        yield from (_Found(value, is_all=is_all) for value in _parsed(piece))
+    values = [found for piece, _ in pieces for found in _inside(piece)]
     for value, whole in values:
-        yield from ((one, whole) for one in _parsed(value))
+        yield from (_Found(one, not whole) for one in _parsed(value))
     for value, whole in values:
         if ":" in value or '"' in value:
-            yield from ((one, whole) for one in _repaired(value))
+            yield from (_Found(one, not whole) for one in _repaired(value))
     if fields and (found := _by_fields(text, fields)):
-        yield found, True
+        yield _Found(found)
+
+
+def _with_whole_characters(value: Any) -> Any:
+    """The value without halves of characters, which JSON can name and no file can hold."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_with_whole_characters(one) for one in value]
+    if isinstance(value, dict):
+        return {_with_whole_characters(name): _with_whole_characters(one) for name, one in value.items()}
+    return value
 
 
 def _parsed(text: str) -> Iterator[Any]:
@@ -142,25 +178,32 @@ def _looks_like_json(piece: str) -> bool:
 
 
 def _balanced(text: str, start: int) -> tuple[int | None, str]:
-    """Where the value that opens at ``start`` closes; if nowhere, what is whole of it, closed."""
+    """Where the value that opens at ``start`` closes; if nowhere, what is whole of it, closed.
+
+    Of an item behind a whole one, nothing is kept if it is not whole itself.
+    """
     stack: list[str] = []
-    last_end, last_stack = -1, tuple[str, ...]()
+    ends: list[int] = []  # of the last whole value in each
     for match in _STRING_OR_BRACKET.finditer(text, start):
         sign = match.group()
         if sign in _CLOSES:
             stack.append(_CLOSES[sign])
+            ends.append(-1)
         elif sign in "}]":
             if not stack or stack[-1] != sign:
                 break
             stack.pop()
+            ends.pop()
             if not stack:
                 return match.end(), ""
-            last_end, last_stack = match.end(), tuple(stack)
+            ends[-1] = match.end()
         elif sign == '"':
             break  # a string that does not end
-    if last_end < 0:
+    lists = [at for at, sign in enumerate(stack) if sign == "]" and ends[at] >= 0]
+    last = lists[0] if lists else ends.index(max(ends)) if ends else 0
+    if not ends or ends[last] < 0:
         return None, ""
-    return None, text[start:last_end] + "".join(reversed(last_stack))
+    return None, text[start : ends[last]] + "".join(reversed(stack[: last + 1]))
 
 
 def _is_open(text: str) -> bool:

@@ -137,7 +137,8 @@ class MeteredLLM:
     def _remembered(self, keys: Mapping[bytes, None]) -> dict[bytes, Completion]:
         if self._replies is None:
             return {}
-        return {key: _decoded(value) for key, value in self._replies.get_many(list(keys)).items()}
+        found = {key: _decoded(value) for key, value in self._replies.get_many(list(keys)).items()}
+        return {key: completion for key, completion in found.items() if completion is not None}
 
     def _count(self, request: Request, completion: Completion) -> None:
         self.spending.calls += 1
@@ -178,5 +179,10 @@ def _encoded(completion: Completion) -> bytes:
     return json.dumps(completion._asdict(), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _decoded(value: bytes) -> Completion:
-    return Completion(**json.loads(value.decode("utf-8", "surrogatepass")))
+def _decoded(value: bytes) -> Completion | None:
+    """What was kept; None where it is damaged, so that it is asked for again."""
+    try:
+        completion = Completion(**json.loads(value.decode("utf-8", "surrogatepass")))
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return completion if isinstance(completion.text, str) else None

@@ -109,15 +109,16 @@ def _request(task: Task[Any], one: _Try, repair: Prompt) -> Request:
 
 
 def _smaller(one: _Try, rest: Units, tally: Tally) -> list[_Try]:
-    """What is asked instead of what was cut off: the rest, its halves, or one unit with more tokens."""
+    """What is asked instead of what was cut off: the rest, or, where nothing is whole, its halves with more tokens.
+
+    Fewer units alone do not help where a model thinks for longer than it may write.
+    """
     tally.counts["cut"] += 1
     if len(rest) < len(one.units):
         return [_Try(one.task, rest, one.factor)]
-    if len(rest) > 1:
-        half = len(rest) // 2
-        return [_Try(one.task, rest[:half], one.factor), _Try(one.task, rest[half:], one.factor)]
     if one.factor < _MOST_TOKENS_FACTOR:
-        return [_Try(one.task, rest, 2 * one.factor)]
+        half = len(rest) // 2
+        return [_Try(one.task, part, 2 * one.factor) for part in (rest[:half], rest[half:]) if part]
     tally.counts["failed"] += 1
     tally.problems.append("a reply is cut off however many tokens it may have")
     return []

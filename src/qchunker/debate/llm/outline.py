@@ -78,7 +78,7 @@ def _question(value: Any, made: Segmentation, units: Units) -> Question | None:
     """A question with the region it covers; None for one that is blank or points outside of what was shown."""
     try:
         text, first, last = " ".join(str(value["question"]).split()), int(value["first"]), int(value["last"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     if not 1 <= first <= last <= len(units) or not any(map(str.isalnum, text)) or len(text) > MOST_CHARS:
         return None

@@ -144,7 +144,8 @@ def _task(
 
         result = read_json(reply.text, gaps, model=setting.llm.id, is_cut=reply.is_cut)
         told = result.value
-        return Answered(tuple(told) if result.is_cut else units, told)
+        whole = tuple(told) if len(told) > 1 else ()  # a single one may lack something
+        return Answered(whole if result.is_cut else units, told)
 
     return Task(group, make, read)
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from qchunker.chunking.packing import Unit
 from qchunker.types import Document, Span
 
+_TITLE_CHARS = 200
+
 
 class Window(NamedTuple):
     """Units ``[first, stop)`` that a model sees at once."""
@@ -63,6 +65,7 @@ def around(document: Document, span: Span, window_chars: int) -> Span:
 
 
 def title_of(document: Document) -> str:
-    """What a document calls itself, or its name."""
+    """What a document calls itself, or its name: one line that is not long, since every request has it."""
     path = next((block.heading_path for block in document.blocks if block.heading_path), ())
-    return document.metadata.get("title") or (path[0] if path else document.source)
+    title = document.metadata.get("title") or (path[0] if path else document.source)
+    return " ".join(title.split())[:_TITLE_CHARS]
