@@ -555,7 +555,8 @@ def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
 def test_an_interrupt_ends_a_program_at_once() -> None:
     program = """
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
         from qchunker.models.chat import ChatModel
         from qchunker.models.llm import Request
         model = ChatModel("m", sys.argv[1], timeout_s=300)
