@@ -26,6 +26,7 @@ _LINKED = (
     "8.3 The Seller repairs the Goods within 15 days.\n\n", "8.4 Clause 8.3 does not apply at sea.\n\n", "前款规定不适用于夜间作业。\n\n",
     "第八条 质保期为二十四个月。\n\n", "第九条 第八条的规定不适用于易损件。\n\n", "| Item | Mass |\n|---|---|\n| a | 1 |\n| b | 2 |\n\n", "单位：万元\n\n",
     "(in millions)\n\n", "It must not run dry. ", "该设备应当接地。", "See Section 8.3. ", "Acme Pumps Ltd makes pumps. ", "同年，泵站停用。", "2019 年建成泵站。",
+    "8.3 The Buyer may refuse the Goods; ", "or return them.\n\n", "第八条 货物可以退回；", "也可以更换。\n\n",
     "- one\n- two\n\n", "The steps are:\n\n", "1. Open it.\n2. Close it.\n\n",
 )  # fmt: skip
 linked = st.lists(st.sampled_from(_LINKED), min_size=2, max_size=40).map("".join)

@@ -375,7 +375,8 @@ class _Writer:
                 if low >= end and not goes_on:
                     break
                 end = max(end, high)
-        return Span(span.start, end)
+        # What goes on into the chunk need not be told there.
+        return Span(span.start, min(end, self.chunk.start) if span.end <= self.chunk.start else end)
 
 
 def first_letter(phrase: str) -> bool:
