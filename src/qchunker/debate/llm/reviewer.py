@@ -41,6 +41,7 @@ _NAMES = {
 }  # fmt: skip
 UNKNOWN_KIND = "cross_reference"  # of knowledge that a model adds without a name for it
 _MOST_QUOTE_CHARS = 600
+_INSIDE = 0.7  # of a window that holds chunks which are asked about
 _PASSAGE_CHARS = 400
 _PASSAGES_CHARS = 1_600
 _NEED = {"type": "object", "properties": {
@@ -64,7 +65,10 @@ def review(document: Document, chunks: Sequence[Chunk], found: Outline, setting:
     """One review per chunk, in the same order; where the chunk was completed before, of what it says now."""
     by_rules = rules.review(document, [Span(chunk.start, chunk.end) for chunk in chunks])
     groups = list(groups_of(chunks, setting))
-    tasks = [_task(document, chunks, found, by_rules, group, setting) for group in groups]
+    tasks = [
+        _task(document, chunks, found, by_rules, group, span, setting)
+        for group, span in zip(groups, _shared_spans(chunks, groups, setting), strict=True)
+    ]
     answers = ask(setting.llm, tasks, setting.prompt("repair", document), setting.tally)
     reviews = list(by_rules)
     for group, parts in zip(groups, answers, strict=True):
@@ -89,9 +93,19 @@ def groups_of(chunks: Sequence[Chunk], setting: Setting) -> Iterator[tuple[int, 
         yield tuple(group)
 
 
-def shown_for(document: Document, chunks: Sequence[Chunk], reviews: Sequence[Review], setting: Setting) -> Shown:
-    """The window around some chunks, and the passages that the rules hold to explain them."""
-    span = Span(chunks[0].start, chunks[-1].end)
+def _shared_spans(chunks: Sequence[Chunk], groups: Sequence[tuple[int, ...]], setting: Setting) -> list[Span]:
+    """For each group the stretch whose window it is shown: neighbours share one, so that servers read it once."""
+    starts: list[int] = []
+    for group in groups:
+        end = chunks[group[-1]].end
+        fits = bool(starts) and end - starts[-1] <= _INSIDE * setting.config.window_chars
+        starts.append(starts[-1] if fits else chunks[group[0]].start)
+    last = {start: chunks[group[-1]].end for start, group in zip(starts, groups, strict=True)}
+    return [Span(start, last[start]) for start in starts]
+
+
+def _shown(document: Document, span: Span, reviews: Sequence[Review], setting: Setting) -> Shown:
+    """The window around a stretch, and the passages that the rules hold to explain what is missing."""
     window = around(document, span, setting.config.window_chars)
     passages: dict[Span, None] = {}
     room = _PASSAGES_CHARS
@@ -110,10 +124,11 @@ def _task(
     found: Outline,
     by_rules: Sequence[Review],
     group: tuple[int, ...],
+    span: Span,
     setting: Setting,
 ) -> Task[dict[int, list[Gap]]]:
     text = document.text
-    shown = shown_for(document, [chunks[n] for n in group], [by_rules[n] for n in group], setting)
+    shown = _shown(document, span, [by_rules[number] for number in group], setting)
 
     def make(units: Units) -> Request:
         language = language_of(document)
