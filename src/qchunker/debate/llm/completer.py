@@ -123,12 +123,13 @@ def _verdict_task(chunk: Chunk, items: Sequence[Item], setting: Setting) -> Task
 
 
 def _reason(verdict: Any) -> str:
-    """Why an item is not added; empty if it is."""
-    if verdict["critical"] is False:
+    """Why an item is not added; empty if it is. Some models put truth values in quotation marks."""
+    critical, explicit, new_topic = (str(verdict[name]).lower() for name in ("critical", "explicit", "new_topic"))
+    if critical == "false":
         return "not critical"
-    if verdict["explicit"] is False:
+    if explicit == "false":
         return "not explicit"
-    return "a new topic" if verdict["new_topic"] is True else ""
+    return "a new topic" if new_topic == "true" else ""
 
 
 def _rewritten(chunks: Sequence[Chunk], verified: dict[int, list[Item]], setting: Setting) -> dict[int, str]:

@@ -159,7 +159,8 @@ def _task(
 
         result = read_json(reply.text, gaps, model=setting.llm.id, is_cut=reply.is_cut)
         told = result.value
-        whole = tuple(told) if len(told) > 1 else ()  # a single one may lack something
+        begun = reply.text.count('"n"')  # the only entry that was begun may lack something
+        whole = tuple(told) if max(begun, len(told)) > 1 else ()
         return Answered(whole if result.is_cut else units, told)
 
     return Task(group, make, read)
@@ -189,7 +190,7 @@ def _gaps(document: Document, chunk: Chunk, items: Sequence[Any], shown: Shown, 
             continue
         kind = item.get("kind") if item.get("kind") in GAP_KINDS else UNKNOWN_KIND
         evidence = min(found, key=lambda span: (abs(span.start - chunk.start), span))
-        needed = "required" if item.get("needed") is True else "helpful"
+        needed = "required" if str(item.get("needed")).lower() == "true" else "helpful"
         yield Gap(str(kind), where, document.text[slice(*evidence)], (evidence,), needed)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,4 +75,9 @@ def setting_of(llm: LLM, config: LLMConfig, sizes: ChunkingConfig, tally: Tally 
 
 
 def language_of(document: Document) -> str:
-    return "zh" if is_mostly_chinese(document.text) else "en"
+    return _language(document.text)
+
+
+@lru_cache(maxsize=4)  # every request about a document asks
+def _language(text: str) -> str:
+    return "zh" if is_mostly_chinese(text) else "en"
