@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from qchunker.config import DebateConfig, LLMConfig
+from qchunker.debate.verify import CONNECTIVES
+from qchunker.errors import ModelError
+from qchunker.models.fake import HashingEmbedder
+from qchunker.models.llm import LLM, Completion, Done, Reply, Request, Tally, one_by_one
+from qchunker.models.load import Models
+from qchunker.pipeline import chunk
 from qchunker.prompts import LANGUAGES, load_prompt
+from qchunker.rows import chunk_rows
+from qchunker.types import Document, Partition
 
 ROLES = ("outline", "segmenter", "segmenter_anchors", "reviewer", "verifier", "completer")
 MASK = "[MASK]"
 _LINE = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 _CHUNK = re.compile(r'<chunk n="(\d+)" under="[^"]*">\n(.*?)\n</chunk>', re.DOTALL)
 _ITEM = re.compile(r'<item n="(\d+)">(.*?)</item>', re.DOTALL)
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 Answer = Callable[[Any], Any]
 
 
@@ -317,6 +327,63 @@ def relief_valve(number: int, filler: str = "") -> Script:
     )  # fmt: skip
 
 
-def with_text(script: Script, text: str) -> Script:
-    """The same replies to another text."""
-    return replace(script, text=text)
+class InProcess:
+    """The same model without a server between.
+
+    Args:
+        answer: gets the body of a request, as a server would, and gives a text, a completion or an error.
+    """
+
+    id = "scripted"
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.requests: list[Request] = []
+
+    def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
+        self.requests += requests
+        return one_by_one(requests, self._reply, done)
+
+    def _reply(self, request: Request) -> Reply:
+        system, user = {"role": "system", "content": request.system}, request.shared + request.own
+        answer = self.answer({"messages": [system, {"role": "user", "content": user}]})
+        return answer if isinstance(answer, Completion | ModelError) else Completion(answer)
+
+
+def debated(document: Document, llm: LLM, **settings: Any) -> tuple[Partition, Tally]:
+    """What a model makes of a document, and what happened; one path and the model's findings alone unless told."""
+    tally = Tally()
+    config = LLMConfig(**{"paths": 1, "with_rules": False} | settings)
+    models = Models(HashingEmbedder(), llm=llm, tally=tally)
+    return chunk(document, debate_config=DebateConfig(llm=config), models=models), tally
+
+
+def assert_lossless(partition: Partition) -> None:
+    """Every character but white space is in exactly one chunk, and what is written down can be."""
+    text = partition.document.text
+    covered = [0] * len(text)
+    for piece in partition.chunks:
+        assert piece.text == text[piece.start : piece.end]
+        for at in range(piece.start, piece.end):
+            covered[at] += 1
+    assert all(times == 1 for times, char in zip(covered, text, strict=True) if not char.isspace())
+    assert max(covered) == 1
+    assert [one.start for one in partition.chunks] == sorted(one.start for one in partition.chunks)
+    json.dumps(chunk_rows(partition), ensure_ascii=False).encode()
+
+
+def assert_traceable(partition: Partition) -> None:
+    """Every addition quotes the same document outside of its chunk, and holds no other words but connectives."""
+    for piece in partition.chunks:
+        for one in piece.added:
+            assert one.evidence
+            assert all(end <= piece.start or start >= piece.end for start, end in one.evidence)
+            said_there = {word for span in one.evidence for word in words(partition.document.text[slice(*span)])}
+            assert words(one.text) <= said_there | _CONNECTIVES, one
+
+
+def words(text: str) -> set[str]:
+    return {match[0].casefold() for match in _WORD.finditer(text)}
+
+
+_CONNECTIVES = {word for phrase in CONNECTIVES for word in words(phrase)}
