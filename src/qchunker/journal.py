@@ -7,6 +7,7 @@ bytes. One process works on a run at a time.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
@@ -22,7 +23,8 @@ from qchunker.types import Document
 Result = TypeVar("Result")
 FILE = "journal.sqlite"
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS calls (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS calls (
+    key BLOB PRIMARY KEY, checksum BLOB NOT NULL, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS stages (
     document TEXT NOT NULL, stage TEXT NOT NULL, finished TEXT NOT NULL, seconds REAL NOT NULL, counts TEXT NOT NULL,
     PRIMARY KEY (document, stage));
@@ -86,21 +88,27 @@ class Journal:
             raise OutputError(f"{folder}: cannot be used: {error.strerror or error}") from error
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The completions that are there."""
+        """The completions that are there and whole."""
         found: dict[bytes, bytes] = {}
         with self._lock, self._failing():
             for start in range(0, len(keys), _QUESTION_MARKS):
                 part = keys[start : start + _QUESTION_MARKS]
                 marks = ",".join("?" * len(part))
-                statement = f"SELECT key, value FROM calls WHERE key IN ({marks})"  # noqa: S608
-                found.update(self._connection.execute(statement, part))
+                statement = f"SELECT key, checksum, value FROM calls WHERE key IN ({marks})"  # noqa: S608
+                rows = self._connection.execute(statement, part)
+                found.update(
+                    (key, value)
+                    for key, checksum, value in rows
+                    if isinstance(value, bytes) and checksum == _checksum(key, value)
+                )
         return found
 
     def put_many(self, values: Mapping[bytes, bytes]) -> None:
         """Keep completions; they are on disk when this returns."""
         with self._lock, self._failing():
             self._connection.execute("BEGIN")
-            self._connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?)", values.items())
+            rows = [(key, _checksum(key, value), value) for key, value in values.items()]
+            self._connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")
 
     def finish(self, stage: Stage) -> None:
@@ -130,6 +138,10 @@ class Journal:
 
     def _failing(self) -> _Failing:
         return _Failing(self.path)
+
+
+def _checksum(key: bytes, value: bytes) -> bytes:
+    return hashlib.sha256(key + value).digest()[:8]
 
 
 class _Failing:

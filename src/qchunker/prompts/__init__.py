@@ -80,7 +80,7 @@ def load_prompt(name: str, language: str, folder: Path | None = None) -> Prompt:
     if own is None or not own.exists():
         return _packaged(name, language)
     try:
-        text = own.read_text("utf-8")
+        text = own.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("prompts", f"{own}: cannot be read: {error}") from error
     return _prompt(name, text, str(own))
