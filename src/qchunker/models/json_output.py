@@ -69,7 +69,9 @@ def read_json(
         CutReplyError: if the reply is cut off and nothing of it is whole.
         ModelOutputError: if nothing in it is accepted.
     """
-    text = without_thoughts(reply)[:_MOST_CHARS]
+    text = reply.strip()
+    if text[:1] not in ("{", "[") or not any(_parsed(text[:_MOST_CHARS])):  # marks of thoughts in values are words
+        text = without_thoughts(reply)[:_MOST_CHARS]
     reason = "no JSON in the reply"
     for found in _candidates(text, fields):
         try:
@@ -229,4 +231,6 @@ def _by_fields(text: str, fields: Collection[str]) -> dict[str, Any]:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__} {str(error)[:120]}".strip()
+    if isinstance(error, KeyError):
+        return f"it lacks {error.args[0]!r}" if error.args else "it lacks something"
+    return str(error)[:120] if isinstance(error, ValueError) and str(error) else "it has another form"
