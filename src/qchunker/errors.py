@@ -151,7 +151,7 @@ class BudgetError(QChunkerError):
     """
 
     def __init__(self, reason: str, *, budget: float) -> None:
-        hint = "give more with --budget and run the same command again: what is finished is not paid again"
+        hint = "give more with --budget; with --run-dir, what is finished is not paid again"
         super().__init__(f"the budget of {budget:,.10g} is not enough: {reason}", hint=hint)
         self.budget = budget
 

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS stages (
     document TEXT NOT NULL, stage TEXT NOT NULL, finished TEXT NOT NULL, seconds REAL NOT NULL, counts TEXT NOT NULL,
     PRIMARY KEY (document, stage));
 """
-_VERSION = 1
+_VERSION = 2
 _QUESTION_MARKS = 500
 _ANEW = "delete it to begin anew, or give another --run-dir"
 
@@ -61,7 +61,8 @@ class Journal:
         OutputError: if the folder or its journal cannot be used.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str | Path) -> None:
+        folder = Path(folder)
         self.path = folder / FILE
         self._lock = threading.Lock()
         try:

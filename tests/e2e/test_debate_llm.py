@@ -592,3 +592,15 @@ def test_one_path_is_one_segmentation(folder: Path, endpoint: ScriptedEndpoint) 
     endpoint.requests.clear()
     assert run(folder, "chunk", "docs", "-o", "b.jsonl", "--llm", endpoint.url, "--llm-model", "m").returncode == 0
     assert sum(role_of(body) == "segmenter" for body in endpoint.bodies()) == 5 * 5
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A pump. It runs.", "utf-8")
+    for report in ("out.jsonl", "a.txt", "missing/r.json"):
+        done = subprocess.run(
+            [sys.executable, "-m", "qchunker", "chunk", "a.txt", "-o", "out.jsonl", "--llm", "http://127.0.0.1:9/v1", "--llm-model", "m", "--report", report],
+            cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2, report
+        assert "report" in done.stderr or "output" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt"]

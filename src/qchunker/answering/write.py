@@ -74,7 +74,9 @@ def written(question: str, hits: Sequence[Hit], llm: LLM, embedder: Embedder, bm
     if not reply.strip() or reply.strip().startswith((_NO_ANSWER, NOT_FOUND[language])):
         return nothing
     sentences = tuple(_checked(text, numbers, hits, bm25) for text, numbers in _cited(reply))
-    return Answer(question, sentences, tuple(hits), found=bool(sentences), confidence=certainty, language=language)
+    # An answer of which nothing has a source is none.
+    found = any(sentence.problem is None for sentence in sentences)
+    return Answer(question, sentences, tuple(hits), found=found, confidence=certainty, language=language)
 
 
 def _fenced(text: str) -> str:

@@ -29,7 +29,7 @@ from qchunker.cli.llm import (
     print_spending,
 )
 from qchunker.cli.terminal import Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
-from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, SegmentationConfig
+from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, LLMConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.debate.workflow import Result, RunStage, run_directly
 from qchunker.errors import ConfigError, InputError, ModelError
@@ -69,8 +69,9 @@ def _debate(command: Callable[..., Any]) -> Callable[..., Any]:
     default = SegmentationConfig()
     for option in (
         click.option("--no-complete", is_flag=True, help="Cut only; add nothing to the chunks."),
-        click.option("--paths", "n_paths", type=int, default=default.paths, show_default=True,
-                     help="Partitions drawn, of which the objective takes one."),
+        click.option("--paths", "n_paths", type=int, default=default.paths,
+                     help="Partitions drawn, of which the objective takes one.  "
+                          f"[default: {default.paths}; with --llm {LLMConfig().paths}]"),
         click.option("--objective", type=click.Choice(OBJECTIVES), default=default.objective, show_default=True,
                      help="What chooses among the drawn partitions."),
         click.option("--seed", type=int, default=default.seed, show_default=True, help="Of the drawn partitions."),
@@ -174,18 +175,21 @@ def chunk(
     documents: str | None, explain: str | None, method: str, jobs: int, **settings: Any,
 ) -> None:  # fmt: skip
     """Chunk files, folders, patterns, or - for standard input."""
-    named = [path for path in (output, documents, explain) if path not in (None, "-")]
+    given = pop_llm_settings(settings)
+    report = given["report"]
+    if report is not None and not os.path.isdir(os.path.dirname(os.path.abspath(report))):
+        raise ConfigError("report", f"there is no folder for {report}")
+    named = [path for path in (output, documents, explain, report) if path not in (None, "-")]
     if len({os.path.realpath(str(path)) for path in named}) < len(named):
         raise ConfigError("output", "two outputs are the same file")
     if [output or "-", documents, explain].count("-") > 1:
         raise ConfigError("output", "two outputs go to standard output")
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
-    given = pop_llm_settings(settings)
     _check_options(method, settings, given, jobs)
     inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
-    for path in [*map(str, named), *filter(None, [given["report"]])]:
+    for path in map(str, named):
         refuse_overwriting(path, *paths, *sources)
     how = _debate_config(settings, given)
     load = _loader(settings, objective)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,7 +150,8 @@ def llm_run(given: dict[str, Any]) -> Iterator[LLMRun]:
                     if dry is not None:
                         model = DryRunLLM(model.id)
                         dry.append(model)
-                    model = MeteredLLM(model, journal, budget=budget, price=price, spending=result.spending)
+                    more = {"patience": inf} if dry is not None else {}
+                    model = MeteredLLM(model, journal, budget=budget, price=price, spending=result.spending, **more)
                 loaded[place] = model
             result.models[role] = loaded[place]
         if journal is not None and dry is None:
@@ -168,6 +170,8 @@ def _loaded(role: str, place: _Place, concurrency: int) -> LLM | PairClassifier:
     if role == "discriminator" and where.startswith("classifier:"):
         return load_classifier(where, name)
     settings = {"concurrency": concurrency} if where.startswith(("http:", "https:")) else {}
+    if role != "llm" and settings and name is None:
+        raise ConfigError(role, "a server needs the name of the model", hint=f"write {where}::NAME")
     return load_llm(where, name, api_key=os.environ.get(KEY), **settings)
 
 

@@ -343,7 +343,8 @@ def _added_fact_faults(case: _Case, hunks: Sequence[Hunk]) -> Iterator[Fault]:
         if fact.kind in ("negation", "modal"):
             if at not in denials:
                 words = content(case.completed, hunks[at].added, hunks[at].added_end)
-                denials[at] = Counter(case.evidence.denials_of(case.evidence.whole_sentences(words)))
+                whole = case.evidence.denials_of(case.evidence.whole_sentences(words))
+                denials[at] = Counter(whole or case.evidence.denials_to_the_end(words))
             denials[at][fact.key.lower()] -= 1
             if denials[at][fact.key.lower()] < 0:
                 yield Fault(fact.kind, fact.key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -71,7 +72,11 @@ def joined(keys: Sequence[str]) -> str:
 
 def denials(lexed: Lexed) -> list[str]:
     """Negations and modal verbs of a text."""
-    return [match.group().lower() for pattern in (NEGATION, MODAL) for match in pattern.finditer(lexed.text)]
+    return denials_in(lexed.text)
+
+
+def denials_in(text: str) -> list[str]:
+    return [match.group().lower() for pattern in (NEGATION, MODAL) for match in pattern.finditer(text)]
 
 
 def restrictions(text: str) -> int:
@@ -163,6 +168,18 @@ class Evidence:
     def denials_of(self, sentences: Iterable[int]) -> list[str]:
         """The negations and modal verbs of some sentences."""
         return [denial for number in sentences for denial in self._sentences[number].denials]
+
+    def denials_to_the_end(self, words: Sequence[str]) -> list[str]:
+        """The negations and modal verbs of words that go on to the end of their sentence and leave none of its behind.
+
+        So in brackets: X (what may be stopped on Sundays), where the document says: "X" means what may be ...
+        """
+        said = denials_in(("" if is_chinese(words) else " ").join(words)) if words else []
+        ending = joined(words)
+        for sentence in self._sentences if said else ():
+            if sentence.words.endswith(ending) and Counter(sentence.denials) == Counter(said):
+                return said
+        return []
 
     def is_clipped(self, keys: Sequence[str], whole: set[int]) -> bool:
         """Whether the words leave behind what denies or limits them in their sentence.

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from qchunker.errors import BudgetError, ConfigError, ModelError
+from qchunker.errors import BudgetError, ConfigError, ModelError, ModelUnavailableError
 from qchunker.models.cache import cache_key
 from qchunker.models.llm import LLM, Completion, Done, Reply, Request
 
@@ -21,6 +21,7 @@ _LATIN_CHARS_PER_TOKEN = 3.0
 _OTHER_CHARS_PER_TOKEN = 1.0
 _FRAME_TOKENS = 16  # of roles and marks around a message
 _PER_MILLION = 1_000_000
+_MOST_SILENT = 12  # requests in a row, each tried several times
 
 
 class Replies(Protocol):
@@ -84,6 +85,7 @@ class MeteredLLM:
         budget: most to spend: tokens, or money where there is a price; None for no limit.
         price: of tokens.
         spending: what others have spent of the same budget, to which this adds.
+        patience: requests in a row without an answer until the model is given up.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class MeteredLLM:
         budget: float | None = None,
         price: Price | None = None,
         spending: Spending | None = None,
+        patience: float = _MOST_SILENT,
     ) -> None:
         if budget is not None and not (math.isfinite(budget) and budget >= 0):
             raise ConfigError("budget", f"must be a number and not negative, got {budget!r}")
@@ -101,38 +104,53 @@ class MeteredLLM:
         self._budget, self._price = budget, price
         self._lock = threading.Lock()
         self.id = llm.id
+        self._n_silent, self._patience = 0, patience
         self.spending = Spending() if spending is None else spending
 
     def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
         """As for ``LLM``; equal requests are sent once.
 
         Raises:
-            BudgetError: if the requests could cost more than what is left; none of them was sent.
+            BudgetError: if the next request could cost more than what is left.
+            ModelUnavailableError: if the model has not answered for many requests in a row.
         """
         keys = [request_key(self.id, request) for request in requests]
         found: dict[bytes, Reply] = dict(self._remembered(dict.fromkeys(keys)))
         self.spending.remembered += len(found)
         missing = [key for key in dict.fromkeys(keys) if key not in found]
         sent = [requests[keys.index(key)] for key in missing]
-        self._check_budget(sent)
-
-        def keep(at: int, completion: Completion) -> None:
-            with self._lock:
-                self._count(sent[at], completion)
-                if self._replies is not None:
-                    self._replies.put_many({missing[at]: _encoded(completion)})
-
-        if sent:
-            for key, reply in zip(missing, self._llm.complete(sent, keep), strict=True):
+        first = 0
+        while first < len(sent):
+            stop = self._affordable(sent, first)
+            for key, reply in zip(missing[first:stop], self._send(sent[first:stop], missing[first:stop]), strict=True):
                 found[key] = reply
-                if isinstance(reply, ModelError):
-                    self.spending.calls += 1
-                    self.spending.failed += 1
+                self._watch(reply)
+            first = stop
         replies = [found[key] for key in keys]
         for at, reply in enumerate(replies):
             if done is not None and isinstance(reply, Completion):
                 done(at, reply)
         return replies
+
+    def _send(self, requests: Sequence[Request], keys: Sequence[bytes]) -> list[Reply]:
+        def keep(at: int, completion: Completion) -> None:
+            with self._lock:
+                self._count(requests[at], completion)
+                if self._replies is not None:
+                    self._replies.put_many({keys[at]: _encoded(completion)})
+
+        return self._llm.complete(requests, keep)
+
+    def _watch(self, reply: Reply) -> None:
+        """Count what failed, and give up on a model that is gone."""
+        if not isinstance(reply, ModelError):
+            self._n_silent = 0
+            return
+        self.spending.calls += 1
+        self.spending.failed += 1
+        self._n_silent += isinstance(reply, ModelUnavailableError)
+        if self._n_silent >= self._patience:
+            raise reply
 
     def _remembered(self, keys: Mapping[bytes, None]) -> dict[bytes, Completion]:
         if self._replies is None:
@@ -145,16 +163,26 @@ class MeteredLLM:
         self.spending.prompt_tokens += completion.prompt_tokens or prompt_tokens(request)
         self.spending.completion_tokens += completion.completion_tokens or estimated_tokens(completion.text)
 
-    def _check_budget(self, requests: Sequence[Request]) -> None:
-        if self._budget is None or not requests:
-            return
-        read, written = sum(map(prompt_tokens, requests)), sum(request.max_tokens for request in requests)
-        most = read + written if self._price is None else self._price.of(read, written)
+    def _affordable(self, requests: Sequence[Request], first: int) -> int:
+        """Up to which request all can be sent, whatever they will cost; one at least, or there is no budget for it."""
+        if self._budget is None:
+            return len(requests)
         spent = self.spending.tokens if self._price is None else self.spending.money(self._price)
-        if spent + most > self._budget:
-            unit = "tokens" if self._price is None else "of money"
-            raise BudgetError(f"{spent:,.10g} {unit} spent, and what comes next may cost {most:,.10g} more",
-                              budget=self._budget)  # fmt: skip
+        for at in range(first, len(requests)):
+            most = self._most(requests[at])
+            if spent + most > self._budget:
+                if at > first:
+                    return at
+                unit = " tokens" if self._price is None else ""
+                raise BudgetError(
+                    f"{spent:,.10g}{unit} spent, and the next request may cost {most:,.10g} more", budget=self._budget
+                )
+            spent += most
+        return len(requests)
+
+    def _most(self, request: Request) -> float:
+        read = prompt_tokens(request)
+        return read + request.max_tokens if self._price is None else self._price.of(read, request.max_tokens)
 
 
 def request_key(model: str, request: Request) -> bytes:

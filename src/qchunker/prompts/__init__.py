@@ -76,6 +76,13 @@ def load_prompt(name: str, language: str, folder: Path | None = None) -> Prompt:
     """
     if folder is not None and not folder.is_dir():
         raise ConfigError("prompts", f"{folder} is no folder", hint="give a folder of files such as reviewer.zh.md")
+    if folder is not None:
+        known = {f"{one}.{code}.md" for one in VARIABLES for code in LANGUAGES}
+        odd = sorted(file.name for file in folder.glob("*.md") if file.name not in known and file.name != "README.md")
+        if odd:
+            raise ConfigError(
+                "prompts", f"{folder / odd[0]}: no role has this prompt", hint=f"known: {', '.join(sorted(known))}"
+            )
     own = folder / f"{name}.{language}.md" if folder is not None else None
     if own is None or not own.exists():
         return _packaged(name, language)

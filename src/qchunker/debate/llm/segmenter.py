@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from qchunker.alignment import Anchor, FoldedText, anchored_starts
+from qchunker.chunking.packing import GLUED
 from qchunker.debate.llm.ask import Answered, Task, Units, ask
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.windows import Window, numbered, title_of, windows_of
@@ -66,14 +67,22 @@ def segment(
 
 
 def within_limits(cuts: Sequence[int], rules: Sequence[int], made: Segmentation) -> list[int]:
-    """The cuts, and in what is longer than a chunk may be those of the rules too."""
+    """The cuts, none behind a heading, and in what is longer than a chunk may be those of the rules too."""
     kept: list[int] = []
+    cuts = sorted({_before_heading(cut, made) for cut in cuts})
     for start, stop in zip(cuts, [*cuts[1:], len(made.units)], strict=True):
         kept.append(start)
         size = sum(unit.size for unit in made.units[start:stop])
         if size > made.config.limit and stop - start > 1:
             kept += [cut for cut in rules if start < cut < stop]
     return kept
+
+
+def _before_heading(cut: int, made: Segmentation) -> int:
+    """The nearest place at or before a cut that does not part what belongs together."""
+    while cut and made.units[cut].strength == GLUED:
+        cut -= 1
+    return cut
 
 
 def _task(
