@@ -55,6 +55,7 @@ class FoldedText:
 
     def __init__(self, text: str, within: Span | None = None) -> None:
         start, end = within or Span(0, len(text))
+        self.text = text
         self.places: list[int] = []  # of every folded character
         parts: list[str] = []
         for at in range(start, end):
@@ -99,10 +100,16 @@ def find_quote(text: FoldedText, quote: str, near: int | None = None) -> Span | 
     if not any(map(str.isalnum, quote)):
         return None
     for wanted in dict.fromkeys((quote, quote.strip("\"'“”‘’「」『』«» "), _without_ellipses(quote))):
-        found = list(text.find_all(wanted))
+        found = [span for span in text.find_all(wanted) if _is_whole(text.text, span)]
         if found:
             return min(found, key=lambda span: abs(span.start - (near if near is not None else 0)))
     return None
+
+
+def _is_whole(text: str, span: Span) -> bool:
+    """Whether a stretch neither begins nor ends inside of a word; Chinese has no spaces between words."""
+    edges = (text[span.start - 1 : span.start + 1] if span.start else "", text[span.end - 1 : span.end + 1])
+    return not any(len(edge) == 2 and edge.isascii() and edge.isalnum() for edge in edges)
 
 
 def _without_ellipses(quote: str) -> str:

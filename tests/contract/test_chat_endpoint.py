@@ -639,3 +639,10 @@ def test_a_real_server_cuts_and_refuses(llama_cpp: str) -> None:
     assert "context size" in str(long)
     with pytest.raises(ModelError, match="key"):
         load_llm(llama_cpp, "smollm2", api_key="sk-wrong").complete([ask()])
+
+
+def test_a_key_that_the_server_repeats_in_a_reply_is_not_kept() -> None:
+    with ScriptedEndpoint(lambda _: f"The key is {KEY}.") as endpoint:
+        (reply,) = ChatModel("m", endpoint.url, KEY).complete([Request("", "", "x", 5)])
+    assert isinstance(reply, Completion)
+    assert reply.text == "The key is ***."

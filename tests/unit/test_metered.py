@@ -310,3 +310,20 @@ def test_what_is_kept_is_readable_json() -> None:
     MeteredLLM(Echo(), memory).complete([ask("甲")])
     (value,) = memory.kept.values()
     assert json.loads(value) == {"text": "said 甲", "is_cut": False, "prompt_tokens": 10, "completion_tokens": 5}
+
+
+class Refusing(Echo):
+    """Answers, and nothing that can be used."""
+
+    def complete(self, requests: Sequence[Request], done: Done | None = None) -> list[Reply]:
+        self.sent += requests
+        return [ModelOutputError("refusing", "an empty reply") for _ in requests]
+
+
+def test_answers_that_cannot_be_used_have_their_price() -> None:
+    metered = MeteredLLM(Refusing(), budget=2 * MOST)
+    metered.complete([ask("a")])
+    assert metered.spending.tokens == MOST
+    metered.complete([ask("b")])
+    with pytest.raises(BudgetError):
+        metered.complete([ask("c")])

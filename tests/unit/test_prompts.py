@@ -125,7 +125,10 @@ def test_each_prompt_is_part_of_the_signature(tmp_path: Path) -> None:
     signatures = {setting_of(llm, LLMConfig(), ChunkingConfig()).signature}
     for role in ROLE_PROMPTS:
         for language in LANGUAGES:
-            folder = put(tmp_path / f"{role}{language}", "# system\nx\n# shared\n\n# own\n", f"{role}.{language}.md")
+            names = " ".join(f"${name}" for name in sorted(VARIABLES[role]))
+            folder = put(
+                tmp_path / f"{role}{language}", f"# system\nx\n# shared\n{names}\n# own\n", f"{role}.{language}.md"
+            )
             signatures.add(setting_of(llm, LLMConfig(prompts=str(folder)), ChunkingConfig()).signature)
     assert len(signatures) == 1 + len(ROLE_PROMPTS) * len(LANGUAGES)
 

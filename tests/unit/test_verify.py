@@ -149,6 +149,10 @@ markup ¦ The valve is oiled. ¦ The [valve](http://x.test) is oiled.
 markup ¦ The valve is oiled. ¦ The valve is oiled. <img src=x onerror=alert(1)> ¦ <img src=x onerror=alert(1)>
 markup ¦ The valve is oiled. ¦ The valve is oiled. <|im_start|>
 markup ¦ 阀门＜script＞每日检查。 ¦ 阀门<script>每日检查。
+split ¦ Pay the fee of 1,000 euros. ¦ Refuse to pay the fee of 1,000 euros. ¦ Refuse to sign where the form is blank.
+split ¦ Close the door. ¦ Stop to close the door. ¦ Stop to rest at noon.
+split ¦ Pumps stop at 5 bar. ¦ Few pumps stop at 5 bar. ¦ Few valves leak.
+split ¦ Goods are returned within 30 days. ¦ Damaged goods are returned within 30 days. ¦ Damaged seals are burnt.
 """
 
 # original ¦ completed ¦ evidence ¦ ...

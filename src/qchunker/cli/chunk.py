@@ -179,6 +179,8 @@ def chunk(
     report = given["report"]
     if report is not None and not os.path.isdir(os.path.dirname(os.path.abspath(report))):
         raise ConfigError("report", f"there is no folder for {report}")
+    if report == "-" or (report and given["run_dir"] and _is_in(report, given["run_dir"])):
+        raise ConfigError("report", "must be a file outside of the folder of the run")
     named = [path for path in (output, documents, explain, report) if path not in (None, "-")]
     if len({os.path.realpath(str(path)) for path in named}) < len(named):
         raise ConfigError("output", "two outputs are the same file")
@@ -205,6 +207,10 @@ def chunk(
                           shows_completed=method == DEBATE and how.completion is not None)  # fmt: skip
         finally:
             print_spending(run, given["report"])
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
 
 
 def _estimate(inputs: list[Input], work: Work, run: LLMRun) -> None:

@@ -25,7 +25,7 @@ from qchunker.debate.verify_evidence import (
     joined,
 )
 from qchunker.debate.verify_text import Fault, growth_faults, invisible_faults, markup_faults
-from qchunker.debate.verify_words import Fact, Lexed, facts, lex
+from qchunker.debate.verify_words import MODAL, Fact, Lexed, facts, lex
 
 __all__ = ["CONNECTIVES", "Fault", "verify"]
 
@@ -253,12 +253,21 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
         # A bare word in the middle can turn the meaning round (to refuse, to stop); a phrase that hangs on cannot.
         commas = keys[hunk.added_end - 1] in ",，" and (keys[hunk.added] in ",，" or keys[hunk.added - 1] in ",，")
         hangs = keys[hunk.added].lower() in _PREPOSITIONS or keys[hunk.added_end - 1] == "的"
-        whole = whole and (begins or commas or hangs)
+        # Few, Refuse to: in front of a sentence a bare word can turn its meaning round as well. Only 应当 may.
+        opens = begins and (keys[hunk.added_end - 1] in ",，" or _follows_modal(case, hunk))
+        whole = whole and (opens or commas or hangs)
         first = bisect_left(case.number_at, hunk.added)
         for at in case.number_at[first : bisect_left(case.number_at, hunk.added_end)]:
             yield Fault("number", keys[at])
     if not whole or len(words) > _MAX_WOVEN[is_chinese(words)]:
         yield Fault("split", case.added(hunk))
+
+
+def _follows_modal(case: _Case, hunk: Hunk) -> bool:
+    """Whether the sentence behind an addition begins with a modal verb."""
+    if hunk.added_end >= len(case.completed.keys):
+        return False
+    return MODAL.match(case.completed.text, case.completed.starts[hunk.added_end]) is not None
 
 
 def _clipped_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:

@@ -217,7 +217,8 @@ class ChatModel:
                 outcome = self._attempt(request, shape)
             if not isinstance(outcome, _Failure):
                 self._remember(request, shape)
-                return completion_in(outcome, self._server.said, self.name)
+                reply = completion_in(outcome, self._server.said, self.name)
+                return reply._replace(text=self._server.without_key(reply.text))
             changed = self._changed(request, shape, outcome) if outcome.status in _REFUSALS else None
             if changed is not None:
                 shape = changed

@@ -26,7 +26,7 @@ _CLOSES = {"{": "}", "[": "]"}
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_REPAIRED = 200_000
 _MOST_OPENINGS = 20
-_MOST_CHARS = 2_000_000
+_MOST_CHARS = 400_000
 
 
 class CutReplyError(ModelOutputError):

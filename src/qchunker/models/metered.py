@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from qchunker.errors import BudgetError, ConfigError, ModelError, ModelUnavailableError
+from qchunker.errors import BudgetError, ConfigError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.cache import cache_key
 from qchunker.models.llm import LLM, Completion, Done, Reply, Request
 
@@ -122,15 +122,16 @@ class MeteredLLM:
         first = 0
         while first < len(sent):
             stop = self._affordable(sent, first)
-            for key, reply in zip(missing[first:stop], self._send(sent[first:stop], missing[first:stop]), strict=True):
+            replies = self._send(sent[first:stop], missing[first:stop])
+            for key, request, reply in zip(missing[first:stop], sent[first:stop], replies, strict=True):
                 found[key] = reply
-                self._watch(reply)
+                self._watch(request, reply)
             first = stop
-        replies = [found[key] for key in keys]
-        for at, reply in enumerate(replies):
+        answers = [found[key] for key in keys]
+        for at, reply in enumerate(answers):
             if done is not None and isinstance(reply, Completion):
                 done(at, reply)
-        return replies
+        return answers
 
     def _send(self, requests: Sequence[Request], keys: Sequence[bytes]) -> list[Reply]:
         def keep(at: int, completion: Completion) -> None:
@@ -141,13 +142,16 @@ class MeteredLLM:
 
         return self._llm.complete(requests, keep)
 
-    def _watch(self, reply: Reply) -> None:
+    def _watch(self, request: Request, reply: Reply) -> None:
         """Count what failed, and give up on a model that is gone."""
         if not isinstance(reply, ModelError):
             self._n_silent = 0
             return
         self.spending.calls += 1
         self.spending.failed += 1
+        if isinstance(reply, ModelOutputError):  # it answered, and the answer has its price, at most this
+            self.spending.prompt_tokens += prompt_tokens(request)
+            self.spending.completion_tokens += request.max_tokens
         self._n_silent += isinstance(reply, ModelUnavailableError)
         if self._n_silent >= self._patience:
             raise reply

@@ -249,6 +249,10 @@ class Server:
         except (ValueError, TypeError, RecursionError, AttributeError):
             raise ModelOutputError(self._name, "the server answers something else than JSON", hint=_OTHER) from None
 
+    def without_key(self, text: str) -> str:
+        """A reply in which the key, should the server repeat it, is not there to be kept."""
+        return text.replace(self._key, "***") if self._key else text
+
     def said(self, text: str) -> str:
         """What the server says, which may be what was sent to it."""
         return without_secrets(text, self._key, self._password)[:200]

@@ -43,6 +43,15 @@ class Tagged(str):
     __slots__ = ()
 
 
+# What a prompt cannot do without.
+_NEEDED: Mapping[str, frozenset[str]] = {
+    "outline": frozenset({"text"}), "segmenter": frozenset({"text"}), "segmenter_anchors": frozenset({"text"}),
+    "reviewer": frozenset({"chunks"}), "verifier": frozenset({"chunk", "items"}),
+    "completer": frozenset({"chunk", "items"}), "repair": frozenset(), "generator": frozenset({"text"}),
+    "discriminator": frozenset({"chunk"}), "refiner": frozenset({"chunk"}),
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt with names to be filled in.
@@ -111,5 +120,8 @@ def _prompt(name: str, text: str, where: str) -> Prompt:
     if unknown:
         names = ", ".join(sorted(VARIABLES[name]))
         raise ConfigError("prompts", f"{where}: unknown ${', $'.join(sorted(unknown))}", hint=f"there are {names}")
+    missing = _NEEDED[name] - set(template.get_identifiers())
+    if missing:
+        raise ConfigError("prompts", f"{where}: lacks ${', $'.join(sorted(missing))}, which it is about")
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Prompt(name, digest, (found["system"], found["shared"], found["own"]))

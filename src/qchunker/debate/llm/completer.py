@@ -35,6 +35,8 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
         "additionalProperties": False}  # fmt: skip
 
 
+_TRUE = frozenset({"true", "yes", "1", "1.0", "是"})
+_FALSE = frozenset({"false", "no", "0", "0.0", "否"})
 _AROUND_CHARS = 1_000
 """Of the document around a chunk, for the verdict on an item; that the item is in the document is known already."""
 
@@ -123,13 +125,21 @@ def _verdict_task(chunk: Chunk, items: Sequence[Item], setting: Setting) -> Task
 
 
 def _reason(verdict: Any) -> str:
-    """Why an item is not added; empty if it is. Some models put truth values in quotation marks."""
-    critical, explicit, new_topic = (str(verdict[name]).lower() for name in ("critical", "explicit", "new_topic"))
-    if critical == "false":
+    """Why an item is not added; empty if it is."""
+    critical, explicit, new_topic = (_truth(verdict[name]) for name in ("critical", "explicit", "new_topic"))
+    if not critical:
         return "not critical"
-    if explicit == "false":
+    if not explicit:
         return "not explicit"
-    return "a new topic" if new_topic == "true" else ""
+    return "a new topic" if new_topic else ""
+
+
+def _truth(value: Any) -> bool:
+    """A truth value, however it is spelt; what is none is no verdict."""
+    spelt = str(value).strip().lower()
+    if spelt not in _TRUE and spelt not in _FALSE:
+        raise ValueError(f"{value!r:.40} is neither true nor false")
+    return spelt in _TRUE
 
 
 def _rewritten(chunks: Sequence[Chunk], verified: dict[int, list[Item]], setting: Setting) -> dict[int, str]:

@@ -180,7 +180,7 @@ def _gaps(document: Document, chunk: Chunk, items: Sequence[Any], shown: Shown, 
     for item in items[: rules.MAX_GAPS]:
         setting.tally.counts["reported"] += 1
         quote, surface = item.get("evidence"), item.get("surface")
-        if not isinstance(quote, str) or not isinstance(surface, str) or len(quote) > _MOST_QUOTE_CHARS:
+        if not isinstance(quote, str) or not isinstance(surface, str) or not _says_something(quote):
             setting.tally.counts["reported without a quotation"] += 1
             continue
         where = find_quote(inside, surface)
@@ -192,6 +192,13 @@ def _gaps(document: Document, chunk: Chunk, items: Sequence[Any], shown: Shown, 
         evidence = min(found, key=lambda span: (abs(span.start - chunk.start), span))
         needed = "required" if str(item.get("needed")).lower() == "true" else "helpful"
         yield Gap(str(kind), where, document.text[slice(*evidence)], (evidence,), needed)
+
+
+def _says_something(quote: str) -> bool:
+    """Whether a quotation is long enough to mean one place, and short enough to be one."""
+    n_latin = sum(char.isascii() and char.isalnum() for char in quote)
+    n_others = sum(not char.isascii() and char.isalnum() for char in quote)
+    return len(quote) <= _MOST_QUOTE_CHARS and n_latin / 6 + n_others / 3 >= 1
 
 
 def _without(span: Span, hole: Span) -> list[Span]:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from qchunker.alignment import fold
+from qchunker.debate.verify_words import lex
 from qchunker.types import Addition, Chunk, Span
 
 _TOKEN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]|[^\W\u3400-\u9fff\u3040-\u30ff]+|[^\w\s]")
@@ -82,7 +83,9 @@ def _departures(chunk: Chunk, rewritten: str) -> tuple[list[_Token], list[_Token
             continue
         departure = _Departure(*ends)
         core = rewritten[new[departure.new].start : new[departure.new_end - 1].end]
-        if tag == "insert" or _WORD.search(core):  # else another mark for a mark
+        lost = text[old[departure.old].start : old[departure.old_end - 1].end] if tag == "replace" else ""
+        # Else another mark for a mark, or another spelling of the same: 1,000 and 1000, m² and m^2.
+        if tag == "insert" or (_WORD.search(core) and lex(core).keys != lex(lost).keys):
             found.append(departure)
     return old, new, found
 
