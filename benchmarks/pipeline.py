@@ -19,6 +19,7 @@ from segmentation import LANGUAGES, METRICS, OURS, SIZES, RememberingEmbedder, o
 
 import qchunker
 from qchunker.config import ChunkingConfig, CompletionConfig, DebateConfig
+from qchunker.debate.offline.roles import offline_roles
 from qchunker.debate.workflow import debate
 from qchunker.types import GAP_KINDS, Chunk
 
@@ -66,10 +67,10 @@ def main() -> None:
     for size in sizes:
         knob = matched_knob(ours(embedder), texts, size)
         config = ChunkingConfig(target_chars=knob, max_chars=2 * knob, min_chars=0, overlap_ratio=0)
+        how = DebateConfig(completion=CompletionConfig())
+        roles = offline_roles(config, how, embedder)
         chunks = {
-            doc_id: debate(
-                qchunker.from_text(text, doc_id=doc_id), config, DebateConfig(completion=CompletionConfig()), embedder
-            ).chunks
+            doc_id: debate(qchunker.from_text(text, doc_id=doc_id), config, how, roles).chunks
             for doc_id, text in texts.items()
         }
         completed = sum(bool(chunk.added) for found in chunks.values() for chunk in found)

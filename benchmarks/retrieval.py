@@ -26,6 +26,7 @@ from segmentation import LANGUAGES, METRICS, SIZES, RememberingEmbedder, _paired
 import qchunker
 from qchunker.answering.extract import confidence
 from qchunker.config import ChunkingConfig, DebateConfig, SearchConfig
+from qchunker.debate.offline.roles import offline_roles
 from qchunker.debate.workflow import debate
 from qchunker.indexing.entry import Stored
 from qchunker.indexing.records import chunk_entries
@@ -78,7 +79,8 @@ def chunk_rows_of(texts: dict[str, str], size: int, embedder: RememberingEmbedde
     rows = []
     for doc_id, text in texts.items():
         document = qchunker.from_text(text, doc_id=doc_id)
-        for chunk in debate(document, config, DebateConfig(), embedder).chunks:
+        how = DebateConfig()
+        for chunk in debate(document, config, how, offline_roles(config, how, embedder)).chunks:
             rows.append(
                 {"doc_id": doc_id, "start": chunk.start, "end": chunk.end, "text": chunk.text,
                  "embedding_text": chunk.embedding_text, "question": chunk.question}
