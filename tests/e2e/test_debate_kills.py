@@ -23,7 +23,8 @@ pytestmark = pytest.mark.server
 
 N_DOCUMENTS, N_KILLS, CONCURRENCY = 32, 22, 2
 _RUN = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 import openai
 from qchunker.cli import main
 print("ready", flush=True)

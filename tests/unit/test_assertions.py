@@ -99,7 +99,7 @@ def test_a_star_is_not_explained_below_another_table() -> None:
         (
             "# 手册\n\n## 术语\n\n- **RTO**：恢复时间目标，服务必须恢复的时限。\n- **RPO**：恢复点目标。",
             "## 处理\n\n服务的RTO有风险时，RTO必须上报。",
-            "【定义：RTO：恢复时间目标，服务必须恢复的时限】",
+            "RTO（恢复时间目标，服务必须恢复的时限）",
         ),
         ("表1 试验\n单位：kPa\n序号\t泵号\t进口\n1\tA\t3\n2\tB\t4", "3\tC\t5\n4\tD\t6", "单位：kPa"),
     ],
