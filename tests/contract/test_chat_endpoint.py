@@ -17,6 +17,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from llama_cpp_server import llama_cpp_server
 from scripted_endpoint import (
     WRONG_TYPES,
     Fault,
@@ -45,9 +46,7 @@ from qchunker.errors import (
 )
 from qchunker.models import chat
 from qchunker.models.chat import ChatModel
-from qchunker.models.fetch import weights_path
 from qchunker.models.llm import Completion, Reply, Request
-from qchunker.models.load import FETCHABLE
 from qchunker.models.load_llm import load_llm
 
 pytestmark = pytest.mark.server
@@ -581,34 +580,11 @@ def test_an_interrupt_ends_a_program_at_once() -> None:
 
 # A real server with a real model
 
-LLAMA_CPP = """
-    import sys
-    import xllamacpp
-    params = xllamacpp.CommonParams()
-    params.model.path, params.port, params.hostnames = sys.argv[1], 0, ["127.0.0.1"]
-    params.n_ctx, params.n_parallel = 2048, 2
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
-    params.api_keys = [sys.argv[2]]
-    server = xllamacpp.Server(params)
-    print("ready", server.listening_address, flush=True)
-    sys.stdin.read()  # until the test ends, however it ends
-"""
-
 
 @pytest.fixture(scope="module")
 def llama_cpp() -> Iterator[str]:
-    pytest.importorskip("xllamacpp", reason="there is no wheel of xllamacpp for this platform")
-    lm = FETCHABLE["smollm2-135m"]
-    weights = str(weights_path("smollm2-135m", lm.weights))
-    command = [sys.executable, "-c", textwrap.dedent(LLAMA_CPP), weights, KEY]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
-        try:
-            assert server.stdout is not None
-            ready = next((line for line in server.stdout if line.startswith(b"ready ")), b"")
-            assert ready, "the server did not start"
-            yield f"{ready.split()[1].decode()}/v1"
-        finally:
-            server.kill()
+    with llama_cpp_server(KEY) as url:
+        yield url
 
 
 @pytest.mark.model
