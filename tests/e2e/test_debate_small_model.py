@@ -57,12 +57,9 @@ def test_in_this_process_with_its_schema() -> None:
     assert llm.spending.completion_tokens > 0
     assert tally.counts["rewrites accepted"] <= tally.counts["rewrites"] / 2
     rules = qchunker.chunk(document, config=SMALL)
-    said = {word for chunk in rules.chunks for one in chunk.added for word in one.text}
-    assert all(
-        set(one.text) <= said | set(text) | set("【】[]:：; ；（）()")
-        for chunk in partition.chunks
-        for one in chunk.added
-    )
+    assert any(chunk.added for chunk in rules.chunks)  # there is something to complete
+    known = set(EN) | set("[]()【】：: ") | set("Note Reference Definition Context")
+    assert all(set(one.text) <= known for chunk in partition.chunks for one in chunk.added)
 
 
 def test_behind_a_real_server_and_the_report_says_so(tmp_path: Path) -> None:
