@@ -183,7 +183,7 @@ class ChatModel:
             with contextlib.suppress(IndexError):
                 while not stop.is_set():
                     i, request = waiting.popleft()
-                    outcomes.put((i, self._outcome(request, i, stop)))
+                    outcomes.put((i, self._outcome(request, i, stop, done)))
 
         # Threads that nobody waits for at exit: an interrupt must not wait for the slowest reply.
         for _ in range(min(self._concurrency, len(requests))):
@@ -194,15 +194,17 @@ class ChatModel:
                 if isinstance(outcome, _Hopeless):
                     raise outcome.error
                 replies[i] = outcome
-                if done and isinstance(outcome, Completion):
-                    done(i, outcome)
         finally:
             stop.set()
         return [reply for reply in replies if reply is not None]
 
-    def _outcome(self, request: Request, place: int, stop: threading.Event) -> Reply | _Hopeless:
+    def _outcome(self, request: Request, place: int, stop: threading.Event, done: Done | None) -> Reply | _Hopeless:
         try:
-            return self._completed(request, place, stop)
+            outcome = self._completed(request, place, stop)
+            # Told here, and not where all outcomes are collected: a paid reply is kept whatever happens next.
+            if done is not None and isinstance(outcome, Completion):
+                done(place, outcome)
+            return outcome
         except ModelError as error:
             return error
         except BaseException as error:  # raised again in the thread of the caller
