@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from qchunker.cli.terminal import count, errors, json_line, shown
+from qchunker.cli.terminal import count, errors, shown
 from qchunker.config import ANSWER_FORMS, LLMConfig
 from qchunker.debate.workflow import RunStage, run_directly
 from qchunker.errors import ConfigError
@@ -194,7 +194,7 @@ def _counts(tally: Tally, spending: Spending) -> dict[str, int]:
     }  # fmt: skip
 
 
-def print_estimate(run: LLMRun, texts: list[str], *, as_json: bool = False) -> None:
+def print_estimate(run: LLMRun, texts: list[str]) -> None:
     """What a dry run found out."""
     if run.dry is None:
         return
@@ -209,9 +209,6 @@ def print_estimate(run: LLMRun, texts: list[str], *, as_json: bool = False) -> N
     }  # fmt: skip
     if run.price is not None:
         row["cost"] = round(run.price.of(read, written), 6)
-    if as_json:
-        print(json_line(row))  # noqa: T201
-        return
     cost = f", cost about {row['cost']:g}" if "cost" in row else ""
     errors.print(
         f"{count(row['documents'], 'document')} of about {document_tokens:,} tokens: about {row['calls']:,} calls, "

@@ -118,7 +118,8 @@ class MeteredLLM:
         found: dict[bytes, Reply] = dict(self._remembered(dict.fromkeys(keys)))
         self.spending.remembered += len(found)
         missing = [key for key in dict.fromkeys(keys) if key not in found]
-        sent = [requests[keys.index(key)] for key in missing]
+        by_key = dict(zip(keys, requests, strict=True))
+        sent = [by_key[key] for key in missing]
         first = 0
         while first < len(sent):
             stop = self._affordable(sent, first)
