@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from qchunker.debate.llm.ask import Answered, Task, Units, ask
+from qchunker.asking import Answered, Task, Units, ask
 from qchunker.debate.llm.reviewer import groups_of
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.windows import around, title_of

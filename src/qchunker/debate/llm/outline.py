@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from qchunker.debate.llm.ask import Answered, Task, Units, ask
+from qchunker.asking import Answered, Task, Units, ask
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.windows import Window, numbered, title_of, windows_of
 from qchunker.debate.offline import outline as rules

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from qchunker.alignment import FoldedText, find_quote
-from qchunker.debate.llm.ask import Answered, Task, Units, ask
+from qchunker.asking import Answered, Task, Units, ask
 from qchunker.debate.llm.segmenter import outline_lines
 from qchunker.debate.llm.setting import Setting, language_of
 from qchunker.debate.llm.windows import around, title_of

@@ -1,0 +1,1 @@
+"""Data sets with documents and questions, one file each."""
