@@ -12,8 +12,8 @@ from promises import assert_promises
 
 import qchunker
 from contract.scripted_endpoint import Fault, ScriptedEndpoint, status
-from qchunker.config import ChunkingConfig, DebateConfig, LLMConfig
 from qchunker.asking import Answered, Task, Units, ask
+from qchunker.config import ChunkingConfig, DebateConfig, LLMConfig
 from qchunker.debate.offline.segmenter import sizes_for
 from qchunker.errors import ModelOutputError
 from qchunker.journal import Journal

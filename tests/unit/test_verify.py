@@ -152,6 +152,9 @@ markup ¦ 阀门＜script＞每日检查。 ¦ 阀门<script>每日检查。
 split ¦ Pay the fee of 1,000 euros. ¦ Refuse to pay the fee of 1,000 euros. ¦ Refuse to sign where the form is blank.
 split ¦ Close the door. ¦ Stop to close the door. ¦ Stop to rest at noon.
 split ¦ Pumps stop at 5 bar. ¦ Few pumps stop at 5 bar. ¦ Few valves leak.
+split ¦ 危险物品应当储存在仓库内。 ¦ 报废的危险物品应当储存在仓库内。 ¦ 报废的危险物品应当销毁。
+split ¦ The seal, and the bearing, are covered. ¦ The seal, if cracked, and the bearing, are covered. ¦ The bearings, if cracked, are replaced.
+split ¦ The warranty covers damage. ¦ The warranty covers damage by others. ¦ Pumps damaged by others are returned.
 split ¦ Goods are returned within 30 days. ¦ Damaged goods are returned within 30 days. ¦ Damaged seals are burnt.
 """
 

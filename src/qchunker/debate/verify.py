@@ -23,6 +23,7 @@ from qchunker.debate.verify_evidence import (
     is_chinese,
     is_mark,
     joined,
+    restrictions,
 )
 from qchunker.debate.verify_text import Fault, growth_faults, invisible_faults, markup_faults
 from qchunker.debate.verify_words import MODAL, Fact, Lexed, facts, lex
@@ -32,7 +33,7 @@ __all__ = ["CONNECTIVES", "Fault", "verify"]
 _LOSS_WEIGHTS = (12, 1000, 1)  # alignments tried: rather a long addition than a loss, and the reverse
 _MAX_SLIDES = 6  # places tried for an addition that could as well stand elsewhere
 _MAX_WOVEN = {False: 12, True: 24}  # words added within a sentence without brackets: Latin, Chinese
-_PREPOSITIONS = frozenset("of for in on at from under by with".split())
+_PREPOSITIONS = frozenset("of for in on at".split())
 _OPENING, _CLOSING = frozenset("([（【〔"), frozenset(")]）】〕")
 _MIN_KEPT = 0.8  # share of the original below which the text is another text
 _MAX_FAULTS = 50
@@ -250,9 +251,11 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
     words = content(case.completed, hunk.added, hunk.added_end)
     whole = not any(ends_sentence(case.completed, at) for at in range(hunk.added, hunk.added_end))
     if hunk.lost == hunk.lost_end:
-        # A bare word in the middle can turn the meaning round (to refuse, to stop); a phrase that hangs on cannot.
+        # A bare word in the middle can turn the meaning round (to refuse, to stop); a phrase that hangs on cannot,
+        # unless it is a condition of another sentence (if cracked) or tells one kind from others (报废的).
         commas = keys[hunk.added_end - 1] in ",，" and (keys[hunk.added] in ",，" or keys[hunk.added - 1] in ",，")
-        hangs = keys[hunk.added].lower() in _PREPOSITIONS or keys[hunk.added_end - 1] == "的"
+        commas = commas and not restrictions(case.added(hunk))
+        hangs = keys[hunk.added].lower() in _PREPOSITIONS or _names_an_owner(case, hunk, words)
         # Few, Refuse to: in front of a sentence a bare word can turn its meaning round as well. Only 应当 may.
         opens = begins and (keys[hunk.added_end - 1] in ",，" or _follows_modal(case, hunk))
         whole = whole and (opens or commas or hangs)
@@ -261,6 +264,19 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
             yield Fault("number", keys[at])
     if not whole or len(words) > _MAX_WOVEN[is_chinese(words)]:
         yield Fault("split", case.added(hunk))
+
+
+def _names_an_owner(case: _Case, hunk: Hunk, words: Sequence[str]) -> bool:
+    """Whether the addition is a thing with its 的, and no word that tells some things of a kind from the others.
+
+    The evidence speaks of 储罐的液位, the chunk of its 温度; where both speak of 危险物品, those that are 报废的 are fewer.
+    """
+    end = hunk.added_end
+    if case.completed.keys[end - 1] != "的":
+        return False
+    if case.evidence.is_sentence(words[:-1]) or any(word[0].isascii() for word in words):
+        return True
+    return not case.evidence.holds([*words, *content(case.completed, end, min(end + 2, len(case.completed.keys)))])
 
 
 def _follows_modal(case: _Case, hunk: Hunk) -> bool:

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from qchunker.alignment import FoldedText, anchored_places
-from qchunker.debate.distilled.setting import sampled
 from qchunker.asking import Answered, Task, Units, ask
+from qchunker.debate.distilled.setting import sampled
 from qchunker.debate.llm.outline import MOST_CHARS, with_rules
 from qchunker.debate.llm.segmenter import anchors_of, nearest_unit, within_limits
 from qchunker.debate.llm.setting import Setting

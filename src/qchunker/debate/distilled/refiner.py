@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from qchunker.alignment import fold
+from qchunker.asking import Answered, Task, Units, ask
 from qchunker.config import CompletionConfig
 from qchunker.debate.distilled.setting import sampled
-from qchunker.asking import Answered, Task, Units, ask
 from qchunker.debate.llm.completer import accepted, extractive
 from qchunker.debate.llm.reviewer import UNKNOWN_KIND
 from qchunker.debate.llm.setting import Setting

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from qchunker.config import CompletionConfig
 from qchunker.asking import Answered, Task, Units, ask
+from qchunker.config import CompletionConfig
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.weave import additions_of
 from qchunker.debate.llm.windows import around, title_of

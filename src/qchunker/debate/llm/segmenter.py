@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from qchunker.alignment import Anchor, FoldedText, anchored_starts
-from qchunker.chunking.packing import GLUED
 from qchunker.asking import Answered, Task, Units, ask
+from qchunker.chunking.packing import GLUED
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.windows import Window, numbered, title_of, windows_of
 from qchunker.debate.offline.segmenter import Choose, Segmentation

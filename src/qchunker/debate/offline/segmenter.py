@@ -13,10 +13,10 @@ import numpy as np
 from qchunker.chunking.assemble import assemble, join_small
 from qchunker.chunking.packing import CUT_NAMES, HEADING, ITEM, LINE, Piece, Unit
 from qchunker.chunking.sizes import Measure
+from qchunker.chunking.units import document_units
 from qchunker.config import ChunkingConfig, SegmentationConfig
 from qchunker.debate.offline import evidence
 from qchunker.debate.offline.programme import Programme, best_cuts, best_cuts_into, partition_score
-from qchunker.debate.offline.units import document_units
 from qchunker.models.embedder import Embedder
 from qchunker.types import Document, Partition
 
