@@ -30,6 +30,10 @@ CREATE TABLE IF NOT EXISTS stages (
     PRIMARY KEY (document, stage));
 """
 _VERSION = 2
+_FITS = (
+    "SELECT key, checksum, value FROM calls LIMIT 0",
+    "SELECT document, stage, finished, seconds, counts FROM stages LIMIT 0",
+)
 _QUESTION_MARKS = 500
 _ANEW = "delete it to begin anew, or give another --run-dir"
 
@@ -76,12 +80,16 @@ class Journal:
                 raise OutputError(f"{self.path}: written by another version", hint="give another --run-dir")
             for statement in _SCHEMA.split(";"):
                 self._connection.execute(statement)
+            for query in _FITS:
+                self._connection.execute(query)
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
             self._connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 hint = "wait for it, or give another --run-dir"
                 raise RunBusyError(f"{folder}: another process works on this run", hint=hint) from error
+            if "no such column" in str(error) or "no such table" in str(error):
+                raise OutputError(f"{self.path}: is no journal: {error}", hint=_ANEW) from error
             raise OutputError(f"{self.path}: cannot be written: {error}") from error
         except sqlite3.DatabaseError as error:
             raise OutputError(f"{self.path}: is no journal, or damaged: {error}", hint=_ANEW) from error

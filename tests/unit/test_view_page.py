@@ -174,6 +174,22 @@ def test_a_completion_is_shown_as_a_difference_with_the_places_of_its_evidence()
         assert "diff" not in other
 
 
+def test_words_in_place_of_a_pronoun_and_what_was_refused_are_shown() -> None:
+    added = [{"text": "Pump", "kind": "coreference", "evidence": [[7, 11]], "at": 0, "until": 2}]
+    refused = [{"kind": "rewrite", "text": "It runs", "reason": "lost: stops"}]
+    row = chunk(0, 6, added=added, completed_text="Pump st.", refused=refused)
+    entry = only_document("It st. Pump", row)["chunks"][0]
+    assert entry["diff"] == ["", "Pump", " st."]
+    assert entry["added"][0]["replaced"] == "It"
+    assert entry["refused"][0] == {
+        "kind": "rewrite",
+        "text": "It runs",
+        "reason": "lost: stops",
+        "evidence": [],
+        "places": [],
+    }
+
+
 def test_flags_name_what_is_wrong() -> None:
     text = "a" * 40 + "b" * 40 + "c" + "d\u202e" + "e" * 40
     rows = [chunk(0, 40), chunk(40, 80, oversize="why"), chunk(80, 81), chunk(81, 123, text="other")]

@@ -143,6 +143,11 @@ def test_no_chunks() -> None:
     assert output.endswith("no chunks\n")
 
 
+def test_what_was_refused_is_shown_with_its_reason() -> None:
+    output = printed("abc", chunk(0, 3, refused=[{"kind": "rewrite", "text": "abd", "reason": "lost: c"}]))
+    assert "refused rewrite: lost: c" in output
+
+
 def test_the_question_and_what_is_added_are_shown() -> None:
     output = printed("abc", chunk(0, 3, question="What is abc?", added=[{"text": " (X)", "kind": "time_or_place"}]))
     assert "answers: What is abc?" in output

@@ -293,7 +293,11 @@
       chunk.diff ? part("Completed text", "", box(...chunk.diff.map((text, i) => i % 2 ? el("mark", null, text) : text)))
         : chunk.completed && whole("Completed text", chunk.completed),
       chunk.added && part("Added", "with the words it rests on",
-        list(chunk.added, ({ kind, text }) => [kind?.replaceAll("_", " "), text].filter(Boolean).join(": "))),
+        list(chunk.added, ({ kind, text, replaced }) =>
+          [kind?.replaceAll("_", " "), replaced ? `${text} (for: ${replaced})` : text].filter(Boolean).join(": "))),
+      chunk.refused && part("Refused", "what a model wanted to add",
+        list(chunk.refused, ({ kind, text, reason }) =>
+          `${[kind?.replaceAll("_", " "), text].filter(Boolean).join(": ")} (${reason ?? "no reason given"})`)),
       chunk.stored && part("Stored text", "differs from the span", box(chunk.stored)),
     ];
   }

@@ -24,7 +24,7 @@ _SCRIPT_UNSAFE = re.compile("[<>&\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 _PLAIN_FIELDS = ("kind", "page", "cut", "question", "oversize", "method", "signature")
 _SPECIAL_FIELDS = frozenset(
     {"doc_id", "chunk_id", "source", "start", "end", "text", "heading_path", "lead_in", "context"}
-    | {"completed_text", "added", "links", "embedding_text"}
+    | {"completed_text", "added", "refused", "links", "embedding_text"}
 )
 _LANGUAGES = (("ja", "[\u3040-\u30ff]"), ("ko", "[\uac00-\ud7af]"), ("zh", "[\u4e00-\u9fff]"))
 _LANGUAGE_SAMPLE = 4000
@@ -108,6 +108,7 @@ def _chunk_data(text: str, chunk: ChunkView, starts: Sequence[tuple[int, int]]) 
         diff=_difference(text, chunk),
         embedding=around_body(row.get("embedding_text")),
         added=_with_quotes(text, chunk, "added", starts),
+        refused=_with_quotes(text, chunk, "refused", starts),
         links=_with_quotes(text, chunk, "links", starts),
         flags=list(chunk.flags),
         li=chunk.independence,
@@ -125,9 +126,17 @@ def _difference(text: str, chunk: ChunkView) -> list[str] | None:
         if type(at) is not int or not isinstance(words, str) or not start <= at <= chunk.span.end:
             return None
         pieces += [text[start:at], words]
-        start = at
+        start = at + len(_replaced(text, chunk, item) or "")
     pieces.append(text[start : chunk.span.end])
     return pieces if len(pieces) > 1 and "".join(pieces) == chunk.row.get("completed_text") else None
+
+
+def _replaced(text: str, chunk: ChunkView, item: Mapping[str, Any]) -> str | None:
+    """The words of the chunk that an addition stands for, such as a pronoun."""
+    at, until = item.get("at"), item.get("until")
+    if type(at) is not int or type(until) is not int or not chunk.span.start <= at < until <= chunk.span.end:
+        return None
+    return text[at:until]
 
 
 def _with_quotes(text: str, chunk: ChunkView, name: str, starts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -143,7 +152,10 @@ def _with_quotes(text: str, chunk: ChunkView, name: str, starts: Sequence[tuple[
             spans = [checked_span(value, len(text), f"{name} evidence") for value in item.get("evidence") or ()]
         except InputError as error:
             raise InputError(f"chunk {chunk.id}: {error.reason}") from None
-        strings = {key: str(value) for key, value in item.items() if key != "evidence"}
+        strings = {key: str(value) for key, value in item.items() if key != "evidence" and value is not None}
+        replaced = _replaced(text, chunk, item)
+        if replaced is not None:
+            strings["replaced"] = replaced
         places = [starts[max(0, bisect_right(starts, (span.start, len(starts))) - 1)][1] for span in spans]
         quoted.append({**strings, "evidence": [text[slice(*span)] for span in spans], "places": places})
     return quoted

@@ -201,6 +201,11 @@ def _explanation(
             kind = str(item.get("kind") or "knowledge").replace("_", " ")
             words = visible(str(item["text"]).strip(), one_line=True)
             yield Text.assemble("+ ", visible(kind, one_line=True), ": ", words, style="green")
+    for item in chunk.row.get("refused") or ():
+        if isinstance(item, Mapping) and item.get("reason"):
+            kind = str(item.get("kind") or "knowledge").replace("_", " ")
+            reason = visible(str(item["reason"]), one_line=True)
+            yield Text.assemble("refused ", visible(kind, one_line=True), ": ", reason, style="yellow")
 
 
 def _link(link: Row, document: DocumentView, targets: Mapping[str, tuple[DocumentView, ChunkView]]) -> Text:
