@@ -21,6 +21,7 @@ from qchunker.bench.metrics.bleu import (
 from qchunker.bench.metrics.meteor import meteor, meteor_signature
 from qchunker.bench.metrics.rouge import rouge_l, rouge_l_signature
 from qchunker.bench.metrics.tokens import (
+    by_language,
     compared_texts,
     normalized_text,
     normalized_tokens,
@@ -79,11 +80,11 @@ def best_over_references(metric: str, prediction: str, references: Sequence[str]
 
 def _token_f1_signature(language: str) -> str:
     cut = tokenizer_signature(language) if language == "zh" else "space"
-    return f"token_f1|{_NORMALIZED[language]}|tok:{cut}"
+    return f"token_f1|{by_language(language, _NORMALIZED)}|tok:{cut}"
 
 
 def _exact_match_signature(language: str) -> str:
-    return f"exact_match|{_NORMALIZED[language]}"
+    return f"exact_match|{by_language(language, _NORMALIZED)}"
 
 
 _NORMALIZED = {"zh": "case:lower|punctuation:no|space:no", "en": "case:lower|punctuation:no|articles:no"}

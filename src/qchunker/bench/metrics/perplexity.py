@@ -187,7 +187,7 @@ def _control(chunk: CompletedChunk, pieces: Sequence[_Piece], seed: int) -> tupl
 
 
 def _unrelated(chunk: CompletedChunk, length: int, seed: Sequence[int]) -> str:
-    """Text of the document from outside of the chunk and its evidence; from the start of a word or a clause if one is near."""
+    """Text of the document outside of the chunk and its evidence; from the start of a word or clause that is near."""
     taken = sorted([Span(chunk.start, chunk.end), *chunk.evidence])
     free, at = [], 0
     for start, end in taken:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from qchunker.bench.metrics.packages import bench_package
 from qchunker.errors import ConfigError, ScoringError
+
+T = TypeVar("T")
 
 LANGUAGES = ("zh", "en")
 
@@ -31,14 +33,12 @@ def answer_tokens(text: str, language: str) -> list[str]:
         ConfigError: if the language is another.
         MissingExtraError: if the package is not installed.
     """
-    tokens: list[str] = _of(language, _TOKENIZERS)(text.strip())
-    return tokens
+    return by_language(language, _TOKENIZERS)(text.strip())
 
 
 def tokenizer_signature(language: str) -> str:
     """Name and version of what ``answer_tokens`` uses; raises as it does."""
-    signature: str = _of(language, _SIGNATURES)()
-    return signature
+    return by_language(language, _SIGNATURES)()
 
 
 def normalized_tokens(text: str, language: str) -> list[str]:
@@ -60,7 +60,7 @@ def normalized_text(text: str, language: str) -> str:
     Raises: ConfigError: if the language is another.
     """
     words = _cleaned(text).split()
-    if _of(language, _TOKENIZERS) is _jieba_tokens:
+    if by_language(language, _TOKENIZERS) is _jieba_tokens:
         return "".join(words)
     return " ".join(word for word in words if word not in _ARTICLES)
 
@@ -121,7 +121,12 @@ def _english_signature() -> str:
     return f"13a-sacrebleu-{bench_package('sacrebleu', 'cutting English answers into words').__version__}"
 
 
-def _of(language: str, table: dict[str, Any]) -> Any:
+def by_language(language: str, table: Mapping[str, T]) -> T:
+    """What a table has for a language.
+
+    Raises:
+        ConfigError: if it has nothing for it.
+    """
     if language not in table:
         raise ConfigError("language", f"unknown: {language!r}", hint=f"use one of {', '.join(LANGUAGES)}")
     return table[language]
