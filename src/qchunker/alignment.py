@@ -6,6 +6,7 @@ the text is.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,11 @@ _DROPPED = frozenset("*_`#|>")  # marks of Markdown, which models leave out or a
 _MOST_PLACES = 50
 _NEAR = 2  # characters between the tail of a chunk and the head of the next
 _FOUND, _FOLLOWS = 2, 3
+_COPY_CHARS = 30  # of either end of a chunk that was copied whole
+_CHUNK = re.compile(r"<chunk>(.*?)(?:</chunk>|(?=<chunk>)|\Z)", re.DOTALL | re.IGNORECASE)
+MASK = "[MASK]"
+"""What stands for the middle of a chunk between its first and last words."""
+
 _LEAST_ANCHOR = 4
 """Characters of an anchor that are looked for at least; fewer are everywhere."""
 
@@ -30,6 +36,17 @@ class Anchor(NamedTuple):
 
     head: str
     tail: str
+
+
+def anchors_of(reply: str) -> list[Anchor]:
+    """The chunk elements of a reply, one that nothing closes too."""
+    return [anchor_of(match[1]) for match in _CHUNK.finditer(reply)]
+
+
+def anchor_of(words: str) -> Anchor:
+    """The ends of a chunk; words without a mask are taken for a copy of all of it."""
+    head, mask, tail = words.strip().partition(MASK)
+    return Anchor(head, tail) if mask else Anchor(head[:_COPY_CHARS], head[-_COPY_CHARS:])
 
 
 class Place(NamedTuple):

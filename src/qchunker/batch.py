@@ -56,7 +56,7 @@ def chunk_all(
 
     Args:
         inputs: taken one by one; memory holds only the documents in work.
-        method: ``qchunker`` or a key of ``CHUNKERS``.
+        method: ``qchunker``, or a key of ``CHUNKERS`` or ``MODEL_CHUNKERS``.
         config: sizes and overlap.
         debate_config: as for ``chunk``.
         load: gives the models; called once in every process, and sent there.

@@ -10,7 +10,7 @@ from operator import index
 from pathlib import Path
 from statistics import fmean, pstdev
 
-from qchunker.chunking import CHUNKERS, Chunker
+from qchunker.chunking import CHUNKERS, MODEL_CHUNKERS, Chunker
 from qchunker.chunking.assemble import chunk_at, signature
 from qchunker.chunking.links import link_exceptions
 from qchunker.chunking.sizes import Measure
@@ -30,12 +30,11 @@ from qchunker.models.embedder import Embedder
 from qchunker.models.load import (
     FETCHABLE,
     Models,
-    choose_lm,
     default_embedder,
     is_mostly_chinese,
     is_present,
+    lm_for,
     load_models,
-    shared_lm,
 )
 from qchunker.parsing import parse_source, parse_string
 from qchunker.scoring.chunkscore import Score, score_partitions
@@ -78,23 +77,30 @@ def chunk(
 
     Args:
         document: from ``parse`` or ``from_text``.
-        method: ``qchunker`` for the whole debate, a key of ``CHUNKERS``, or a function from document and config to
-            partition.
+        method: ``qchunker`` for the whole debate, a key of ``CHUNKERS`` or ``MODEL_CHUNKERS``, or a function from
+            document and config to partition.
         config: sizes and overlap.
         debate_config: evidence for cuts and limits of completion, for ``qchunker``.
         models: for ``qchunker``: the embedder for evidence, the language model where the objective needs one, and the
-            models that play roles. By default the encoder that is part of this package.
-        run: runs every stage of ``qchunker``; it may tell what begins, and may remember results of an earlier run.
+            models that play roles; for those of ``MODEL_CHUNKERS`` the one that they work with. By default the encoder
+            that is part of this package, and the language model for the text.
+        run: runs every stage of ``qchunker``, and methods with a model as one stage; it may tell what begins, and may
+            remember results of an earlier run.
 
     Raises:
-        ConfigError: if the method is unknown, or is a function that loses or repeats text.
-        MissingModelError: if the objective needs a model that is not on this machine.
+        ConfigError: if the method is unknown, asks a language model and has none, or is a function that loses or
+            repeats text.
+        MissingModelError: if the method or the objective needs a model that is not on this machine.
+        ModelError: if a model fails.
     """
     if not isinstance(document, Document):
         raise InputError(f"document must be a Document, got {type(document).__name__}", hint="use from_text or parse")
     config = config or ChunkingConfig()
     if method == DEBATE:
         partition = _debated(document, config, debate_config or DebateConfig(), models, run)
+    elif isinstance(method, str) and method in MODEL_CHUNKERS:
+        chunker, given = MODEL_CHUNKERS[method], models or Models(default_embedder())
+        partition = run("segment", lambda: chunker(document, config, given), document)
     else:
         partition = _chunker(method)(document, config)
     _check_lossless(partition)
@@ -104,7 +110,7 @@ def chunk(
 def _chunker(method: str | Chunker) -> Chunker:
     if isinstance(method, str):
         if method not in CHUNKERS:
-            known = ", ".join((DEBATE, *CHUNKERS))
+            known = ", ".join((DEBATE, *CHUNKERS, *MODEL_CHUNKERS))
             raise ConfigError("method", f"unknown method {method!r}", hint=f"known: {known}")
         return CHUNKERS[method]
     if not callable(method):
@@ -138,7 +144,7 @@ def _chooser(
     def choose(partitions: list[Partition]) -> Partition:
         if how.objective == "evidence":
             return partitions[0]  # the first is the best by evidence
-        lm = models.lm if models is not None and models.lm is not None else shared_lm(choose_lm(document.text))
+        lm = lm_for(models, document.text)
         is_raw = how.objective == "chunkscore"
         config = ScoringConfig(draws=0 if is_raw else ScoringConfig().draws, seed=how.seed)
         scores = score_all(document, partitions, Models(embedder, lm), config)

@@ -35,8 +35,8 @@ from contract.scripted_debate import (
     said,
 )
 from qchunker import chunk, from_text
+from qchunker.alignment import anchors_of
 from qchunker.config import DebateConfig, LLMConfig
-from qchunker.debate.llm.segmenter import anchors_of
 from qchunker.errors import ConfigError, ModelError, ModelOutputError, ModelUnavailableError
 from qchunker.models.fake import HashingEmbedder
 from qchunker.models.llm import Completion, Request

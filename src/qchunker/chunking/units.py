@@ -1,4 +1,4 @@
-"""The smallest stretches the segmenter may make chunks of: sentences, headings, whole tables and code."""
+"""The smallest stretches that chunks are made of where meaning decides: sentences, headings, whole tables and code."""
 
 from __future__ import annotations
 

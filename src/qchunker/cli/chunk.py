@@ -17,8 +17,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from qchunker.batch import Failure, LoadModels, chunk_all, default_models
-from qchunker.chunking import CHUNKERS
+from qchunker.chunking import CHUNKERS, LLM_METHODS, LM_METHODS, MODEL_CHUNKERS
 from qchunker.cli.llm import (
+    ROLE_OPTIONS,
     ROLES,
     LLMRun,
     llm_config,
@@ -76,9 +77,9 @@ def _debate(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="What chooses among the drawn partitions."),
         click.option("--seed", type=int, default=default.seed, show_default=True, help="Of the drawn partitions."),
         click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True,
-                     help="For evidence from meaning; see qchunker models list."),
+                     help="For evidence from meaning, and for the method semantic; see qchunker models list."),
         click.option("--lm", default=DEFAULT_LM, show_default=True,
-                     help="Language model of the chunkscore objectives."),
+                     help="Language model of the chunkscore objectives, and of the methods perplexity and margin."),
         click.option("--explain", metavar="FILE.jsonl", help="Also write the evidence for every possible cut."),
     ):  # fmt: skip
         command = option(command)
@@ -109,8 +110,13 @@ def _with_llm(load: LoadModels, run: LLMRun) -> LoadModels:
 def _check_options(method: str, settings: dict[str, Any], models: dict[str, Any], jobs: int) -> None:
     """An option that would do nothing is a mistake."""
     played = [role for role in ROLES if models[role] is not None]
-    if played and method != DEBATE:
-        raise ConfigError(played[0], f"only the method {DEBATE} knows it")
+    if method in LLM_METHODS and models["llm"] is None:
+        raise ConfigError("llm", f"the method {method} asks a language model", hint="give --llm")
+    if "llm" in played and method not in (DEBATE, *LLM_METHODS):
+        raise ConfigError("llm", f"only the method {DEBATE}, or one of {', '.join(LLM_METHODS)}, asks a language model")
+    for name in (*(role for role in played if role != "llm"), *ROLE_OPTIONS) if method != DEBATE else ():
+        if models[name] != ROLE_OPTIONS.get(name):
+            raise ConfigError(name.replace("_", "-"), f"only the method {DEBATE} knows it")
     if played and jobs > 1:
         raise ConfigError("jobs", "one process works with a language model", hint="see --concurrency")
     default = SegmentationConfig()
@@ -123,9 +129,11 @@ def _check_options(method: str, settings: dict[str, Any], models: dict[str, Any]
         if given[name] and "generator" in played:
             raise ConfigError(name, "there is nothing to choose: the generator gives one partition")
     for name, is_given in given.items():
-        if is_given and method != DEBATE:
+        if is_given and method != DEBATE and not (name == "lm" and method in LM_METHODS):
             raise ConfigError(name, f"only the method {DEBATE} knows it")
-    if given["lm"] and not given["objective"]:
+    if method in LM_METHODS and settings["lm"] == NO_LM:
+        raise ConfigError("lm", f"the method {method} needs a language model")
+    if given["lm"] and not given["objective"] and method == DEBATE:
         raise ConfigError("lm", "only the chunkscore objectives read with it", hint="give --objective chunkscore")
     if given["objective"] and settings["lm"] == NO_LM:
         raise ConfigError("lm", f"the objective {settings['objective']} needs a language model")
@@ -133,10 +141,10 @@ def _check_options(method: str, settings: dict[str, Any], models: dict[str, Any]
         raise ConfigError("objective", "there is one partition to choose from", hint="give --paths, such as --paths 8")
 
 
-def _loader(settings: dict[str, Any], objective: str) -> LoadModels:
+def _loader(settings: dict[str, Any], method: str, objective: str) -> LoadModels:
     """What loads the models that were named."""
     embedder, lm, key = settings.pop("embedder"), settings.pop("lm"), os.environ.get("QCHUNKER_API_KEY")
-    needs_lm = objective != "evidence" and lm != DEFAULT_LM
+    needs_lm = (objective != "evidence" or method in LM_METHODS) and lm != DEFAULT_LM
     if embedder == DEFAULT_EMBEDDER and not needs_lm:
         return default_models
     return partial(_load_once, embedder, lm if needs_lm else NO_LM, api_key=key)
@@ -165,7 +173,7 @@ def _inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 @_inputs
 @click.option("-o", "--output", metavar="FILE", help=".jsonl, .parquet or .md; standard output when not given.")
 @click.option("--documents", metavar="FILE.jsonl", help="Also write the texts that spans point into.")
-@click.option("--method", type=click.Choice([DEBATE, *CHUNKERS]), default=DEBATE, show_default=True)
+@click.option("--method", type=click.Choice([DEBATE, *CHUNKERS, *MODEL_CHUNKERS]), default=DEBATE, show_default=True)
 @_sizes
 @_debate
 @llm_options
@@ -194,7 +202,7 @@ def chunk(
     for path in map(str, named):
         refuse_overwriting(path, *paths, *sources)
     how = _debate_config(settings, given)
-    load = _loader(settings, objective)
+    load = _loader(settings, method, objective)
     config = _config(settings)
     with llm_run(given) as run:
         work = partial(chunk_all, method=method, config=config, debate_config=how, load=_with_llm(load, run),

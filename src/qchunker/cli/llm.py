@@ -29,6 +29,12 @@ from qchunker.models.sequence_classifier import PairClassifier, load_classifier
 Command = Callable[..., Any]
 KEY = "QCHUNKER_API_KEY"
 ROLES = ("llm", "generator", "discriminator", "refiner")
+ROLE_OPTIONS: dict[str, Any] = {
+    "llm_answers": LLMConfig().answers, "rounds": LLMConfig().rounds, "prompts": None,
+    "window_chars": LLMConfig().window_chars, "reply_tokens": LLMConfig().reply_tokens,
+}  # fmt: skip
+"""Options that only the roles of the debate know, with their defaults."""
+
 _MOST_PROBLEMS = 3
 
 
@@ -37,7 +43,8 @@ def llm_options(command: Command) -> Command:
     default = LLMConfig()
     for option in (
         click.option("--llm", metavar="PLACE",
-                     help="A language model plays the roles: http://host/v1 (any OpenAI-compatible server), "
+                     help="A language model plays the roles, or serves the methods lumber, moc and llm: http://host/v1 "
+                          "(any OpenAI-compatible server), "
                           f"openvino:NAME_OR_PATH or transformers:NAME_OR_PATH.  [key: {KEY}]"),
         click.option("--llm-model", metavar="NAME", help="Of the model on the server."),
         click.option("--generator", metavar="PLACE[::NAME]",

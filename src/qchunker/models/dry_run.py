@@ -12,9 +12,11 @@ from qchunker.models.metered import estimated_tokens, prompt_tokens
 # own text and of what it shares with others.
 _EXPECTED = {
     "questions": (20, 0.0, 0.2), "starts": (60, 0.0, 0.0), "chunks": (100, 0.1, 0.0), "items": (20, 0.15, 0.0),
-    "text": (20, 0.8, 0.0),
+    "text": (20, 0.8, 0.0), "id": (10, 0.0, 0.0), "size": (10, 0.0, 0.0), "anchors": (20, 0.3, 0.0),
+    "Summary": (60, 1.5, 0.0), "variants": (20, 0.8, 0.0), "full_answers": (40, 1.5, 0.0),
 }  # fmt: skip
-_ANCHORS = (60, 0.0, 0.15)
+# Free text: the ends of chunks, or, where nothing is shared with other requests, a copy in chunks.
+_ANCHORS, _COPY = (60, 0.0, 0.15), (60, 1.0, 0.0)
 
 
 class DryRunLLM:
@@ -38,5 +40,6 @@ class DryRunLLM:
 
 def _expected(request: Request) -> int:
     fields = [] if request.schema is None else list(request.schema.get("properties", {}))
-    least, own, shared = _EXPECTED.get(fields[0], _ANCHORS) if fields else _ANCHORS
+    free = _ANCHORS if request.shared else _COPY
+    least, own, shared = _EXPECTED.get(fields[0], free) if fields else free
     return round(least + own * estimated_tokens(request.own) + shared * estimated_tokens(request.shared))

@@ -208,6 +208,15 @@ def choose_lm(text: str) -> str:
     return _first()
 
 
+def lm_for(models: Models | None, text: str) -> CausalLM:
+    """The language model that was given, or the default one for a text.
+
+    Raises:
+        MissingModelError: if none was given and the default one is not on this machine.
+    """
+    return models.lm if models is not None and models.lm is not None else shared_lm(choose_lm(text))
+
+
 def is_mostly_chinese(text: str) -> bool:
     """Whether more than half of the letters are Han characters."""
     return len(_HAN.findall(text)) > _MOSTLY * len(_LETTER.findall(text))

@@ -34,6 +34,11 @@ VARIABLES: Mapping[str, frozenset[str]] = {
     "generator": frozenset({"text", "title"}),
     "discriminator": frozenset({"text", "title", "chunk"}),
     "refiner": frozenset({"text", "title", "chunk"}),
+    "lumber": frozenset({"text", "last"}),
+    "moc_router": frozenset({"text", "small", "medium", "large"}),
+    "moc": frozenset({"text", "size"}),
+    "direct": frozenset({"text", "target", "limit"}),
+    "margin": frozenset({"chunk", "sentence"}),
 }
 
 
@@ -48,7 +53,9 @@ _NEEDED: Mapping[str, frozenset[str]] = {
     "outline": frozenset({"text"}), "segmenter": frozenset({"text"}), "segmenter_anchors": frozenset({"text"}),
     "reviewer": frozenset({"chunks"}), "verifier": frozenset({"chunk", "items"}),
     "completer": frozenset({"chunk", "items"}), "repair": frozenset(), "generator": frozenset({"text"}),
-    "discriminator": frozenset({"chunk"}), "refiner": frozenset({"chunk"}),
+    "discriminator": frozenset({"chunk"}), "refiner": frozenset({"chunk"}), "lumber": frozenset({"text"}),
+    "moc_router": frozenset({"text"}), "moc": frozenset({"text"}), "direct": frozenset({"text"}),
+    "margin": frozenset({"chunk", "sentence"}),
 }  # fmt: skip
 
 

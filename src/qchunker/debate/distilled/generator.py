@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from qchunker.alignment import FoldedText, anchored_places
+from qchunker.alignment import FoldedText, anchored_places, anchors_of
 from qchunker.asking import Answered, Task, Units, ask
 from qchunker.debate.distilled.setting import sampled
 from qchunker.debate.llm.outline import MOST_CHARS, with_rules
-from qchunker.debate.llm.segmenter import anchors_of, nearest_unit, within_limits
+from qchunker.debate.llm.segmenter import nearest_unit, within_limits
 from qchunker.debate.llm.setting import Setting
 from qchunker.debate.llm.windows import Window, title_of, windows_of
 from qchunker.debate.offline.segmenter import Segmentation

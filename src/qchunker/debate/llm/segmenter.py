@@ -8,12 +8,11 @@ Source: QChunker 3.2.2, and the form in which its small models answer.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-from qchunker.alignment import Anchor, FoldedText, anchored_starts
+from qchunker.alignment import FoldedText, anchored_starts, anchors_of
 from qchunker.asking import Answered, Task, Units, ask
 from qchunker.chunking.packing import GLUED
 from qchunker.debate.llm.setting import Setting
@@ -26,9 +25,6 @@ from qchunker.types import Document, Outline, Partition, Span
 
 SCHEMA = {"type": "object", "properties": {"starts": {"type": "array", "items": {"type": "integer"}}},
           "required": ["starts"], "additionalProperties": False}  # fmt: skip
-MASK = "[MASK]"
-_CHUNK = re.compile(r"<chunk>(.*?)(?:</chunk>|(?=<chunk>)|\Z)", re.DOTALL | re.IGNORECASE)
-_ANCHOR_CHARS = 30  # of a chunk that was copied whole
 _OUTLINE_CHARS = 2_000
 
 
@@ -143,15 +139,6 @@ def nearest_unit(made: Segmentation, units: Units, place: int) -> int:
     """Which of some units starts nearest to a place of the text."""
     index = bisect_left(units, place, key=lambda unit: made.units[unit].start)
     return min(units[max(0, index - 1) : index + 1], key=lambda unit: abs(made.units[unit].start - place))
-
-
-def anchors_of(reply: str) -> list[Anchor]:
-    """The chunk elements of a reply; one without a mask is taken for a copy of its chunk."""
-    anchors = []
-    for match in _CHUNK.finditer(reply):
-        head, mask, tail = match[1].strip().partition(MASK)
-        anchors.append(Anchor(head, tail) if mask else Anchor(head[:_ANCHOR_CHARS], head[-_ANCHOR_CHARS:]))
-    return anchors
 
 
 def outline_lines(found: Outline, span: Span, most_chars: int = _OUTLINE_CHARS) -> str:
