@@ -2,8 +2,8 @@
 
 Source: Chroma's chunking evaluation (recall, precision, IoU, precision_omega); the rest is at a fixed budget of text,
 so that a chunker gains nothing by longer chunks. What is looked for is given by the questions, never by what the chunks
-still hold, so text that a chunker drops is text that it misses. Precision and IoU of one question can rise when text
-around its evidence is dropped; report them with ``coverage``.
+still hold, so text that a chunker drops is text that it misses. As published, precision and IoU still gain where text
+around the evidence is dropped; chunks ``with_reach`` are charged for it, and those that hold everything stay the same.
 """
 
 from __future__ import annotations
@@ -33,12 +33,23 @@ class ChunkSpan(NamedTuple):
         start: of the span it stands for.
         end: of that span.
         text: what is read when it is retrieved, and what costs budget; may be more than the span.
+        reach: the span with the text beside it that no chunk holds, see ``with_reach``; None for the span itself.
     """
 
     doc_id: str
     start: int
     end: int
     text: str
+    reach: Span | None = None
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def charged(self) -> Span:
+        """What precision and IoU count as retrieved."""
+        return self.reach or self.span
 
 
 class GoldSpan(NamedTuple):
@@ -94,6 +105,36 @@ def trimmed_chunks(chunks: Iterable[ChunkSpan], documents: Mapping[str, str]) ->
     return kept
 
 
+def with_reach(chunks: Sequence[ChunkSpan], documents: Mapping[str, str]) -> list[ChunkSpan]:
+    """Chunks that answer for the text which is lost beside them: it counts as retrieved with them, and as not found.
+
+    Text between two chunks that no chunk holds is charged to both; white space is not. So leaving text out does not make
+    the chunks beside it more precise.
+
+    Raises:
+        InputError: if a chunk names no document or lies outside of it.
+    """
+    edges: dict[str, list[Span]] = defaultdict(list)
+    for chunk in trimmed_chunks(chunks, documents):
+        edges[chunk.doc_id].append(chunk.span)
+    lost_before, lost_behind = {}, {}
+    for doc_id, spans in edges.items():
+        document, held = documents[doc_id], _union(spans)
+        gaps = zip([0, *(span.end for span in held)], [*(span.start for span in held), len(document)], strict=True)
+        for start, end in gaps:
+            if document[start:end].strip():
+                lost_behind[doc_id, start], lost_before[doc_id, end] = end, start
+    return [
+        chunk._replace(
+            reach=Span(
+                lost_before.get((chunk.doc_id, chunk.start), chunk.start),
+                lost_behind.get((chunk.doc_id, chunk.end), chunk.end),
+            )
+        )
+        for chunk in chunks
+    ]
+
+
 def coverage(chunks: Iterable[ChunkSpan], documents: Mapping[str, str]) -> float:
     """Share of the characters of all documents, white space aside, that lie in the span of a chunk.
 
@@ -103,7 +144,7 @@ def coverage(chunks: Iterable[ChunkSpan], documents: Mapping[str, str]) -> float
     """
     spans = defaultdict(list)
     for chunk in trimmed_chunks(chunks, documents):
-        spans[chunk.doc_id].append(Span(chunk.start, chunk.end))
+        spans[chunk.doc_id].append(chunk.span)
     held = sum(_inked(documents[doc_id][slice(*span)]) for doc_id, found in spans.items() for span in _union(found))
     whole = sum(map(_inked, documents.values()))
     if not whole:
@@ -122,8 +163,8 @@ def evidence_overlap(ranked: Sequence[ChunkSpan], gold: Sequence[GoldSpan], k: i
     """
     size = _gold_size(gold)
     top = ranked[:k]
-    met = _meet(((chunk.doc_id, Span(chunk.start, chunk.end)) for chunk in top), gold)
-    spent = sum(chunk.end - chunk.start for chunk in top)
+    met = _meet(((chunk.doc_id, chunk.span, chunk.charged) for chunk in top), gold)
+    spent = sum(chunk.charged.end - chunk.charged.start for chunk in top)
     return Overlap(met.found / size, met.found / spent if spent else 0.0, met.found / (spent + met.missed))
 
 
@@ -138,7 +179,7 @@ def precision_omega(chunks: Iterable[ChunkSpan], gold: Sequence[GoldSpan]) -> fl
         ScoringError: if there is no evidence to find.
     """
     _gold_size(gold)
-    met = _meet(((chunk.doc_id, Span(chunk.start, chunk.end)) for chunk in chunks), gold)
+    met = _meet(((chunk.doc_id, chunk.span, chunk.charged) for chunk in chunks), gold)
     return met.found / met.reached if met.found else 0.0
 
 
@@ -232,26 +273,28 @@ class _Met(NamedTuple):
     reached: int
 
 
-def _meet(spans: Iterable[tuple[str, Span]], gold: Sequence[GoldSpan]) -> _Met:
+def _meet(read: Iterable[tuple[str, Span, Span]], gold: Sequence[GoldSpan]) -> _Met:
+    """Evidence in what is read of some chunks, given as document, span, and span that is charged."""
     wanted, given = defaultdict(list), defaultdict(list)
     for one in gold:
         wanted[one.doc_id].append(Span(one.start, one.end))
-    for doc_id, span in spans:
+    for doc_id, span, charged in read:
         if doc_id in wanted:
-            given[doc_id].append(span)
+            given[doc_id].append((span, charged))
     found = missed = reached = 0
     for doc_id, stretches in wanted.items():
-        pairs = [(span, stretch) for span in given[doc_id] for stretch in stretches if _touch(span, stretch)]
+        pairs = [(span, stretch) for span, _ in given[doc_id] for stretch in stretches if _touch(span, stretch)]
         shared = _union(Span(max(a.start, b.start), min(a.end, b.end)) for a, b in pairs)
         left = [rest for stretch in stretches for rest in _without(stretch, shared)]
+        touching = [charged for _, charged in given[doc_id] if any(_touch(charged, stretch) for stretch in stretches)]
         found += _total(shared)
         missed += _total(left)
-        reached += _total(_union([*(span for span, _ in pairs), *left]))
+        reached += _total(_union([*touching, *left]))
     return _Met(found, missed, reached)
 
 
-def _read(ranked: Iterable[ChunkSpan], characters: int) -> Iterator[tuple[str, Span]]:
-    """The spans that are read within a budget, the last one cut."""
+def _read(ranked: Iterable[ChunkSpan], characters: int) -> Iterator[tuple[str, Span, Span]]:
+    """What is read within a budget, the last chunk cut."""
     rest = characters
     for chunk in ranked:
         if rest <= 0:
@@ -260,7 +303,7 @@ def _read(ranked: Iterable[ChunkSpan], characters: int) -> Iterator[tuple[str, S
         added = max(0, len(chunk.text) - size)
         kept = min(size, rest - added)
         if kept > 0:
-            yield chunk.doc_id, Span(chunk.start, chunk.start + kept)
+            yield chunk.doc_id, Span(chunk.start, chunk.start + kept), chunk.span
         rest -= size + added
 
 
