@@ -23,6 +23,7 @@ from qchunker.models.json_grammar import json_grammar
 from qchunker.models.llm import LLM, Completion, Reply, Request
 from qchunker.models.load import FETCHABLE
 from qchunker.models.load_llm import load_llm
+from qchunker.models.metered import request_key
 from qchunker.models.openvino_chat import OpenVinoChat, window_of_folder, window_of_gguf
 from qchunker.models.transformers_chat import TransformersChat
 
@@ -352,8 +353,23 @@ def test_an_unusable_template_is_an_error_of_ours(template: Any) -> None:
             prompt_parts(template, Request(system, "a", "b", 1), "m")
 
 
+def test_what_was_shown_first_is_acknowledged_in_a_turn_of_its_own() -> None:
+    def template(turns: Sequence[Mapping[str, str]]) -> str:
+        return "".join(f"<{turn['role']}>{turn['content']}" for turn in turns)
+
+    request = Request("Be brief.", "a", "b", 1, acknowledged="Read.")
+    assert "".join(part.text for part in prompt_parts(template, request, "m")) == (
+        "<system>Be brief.<user>a<assistant>Read.<user>b"
+    )
+    assert [part.text for part in prompt_parts(template, request, "m") if part.is_text] == [
+        "Be brief.", "a", "Read.", "b"
+    ]  # fmt: skip
+    assert request.turns[1:] == [("user", "a"), ("assistant", "Read."), ("user", "b")]
+    assert request_key("m", request) != request_key("m", request._replace(acknowledged=""))
+
+
 def test_marks_in_a_document_are_text() -> None:
-    marks = "qchunker:the-text-of-the-user qchunker:the-text-of-the-system"
+    marks = "qchunker:the-text-of-turn-1: qchunker:the-text-of-turn-0:"
     parts = prompt_parts(lambda turns: "|".join(t["content"] for t in turns), Request(marks, marks, "", 1), "m")
     assert parts == [Part(marks, True), Part("|", False), Part(marks, True)]
 

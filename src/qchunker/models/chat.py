@@ -275,8 +275,7 @@ class ChatModel:
             raise self._output_error("the server answers something else than JSON") from None
 
     def _body(self, request: Request, shape: _Shape) -> dict[str, Any]:
-        messages = [{"role": "system", "content": request.system}] if request.system else []
-        messages.append({"role": "user", "content": request.shared + request.own})
+        messages = [{"role": role, "content": text} for role, text in request.turns]
         sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
         body: dict[str, Any] = {
             "model": self.name,

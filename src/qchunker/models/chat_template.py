@@ -19,8 +19,8 @@ Template = Callable[[Sequence[Mapping[str, str]]], str]
 CONTEXT = {"date_string": "1 Jan 2025", "enable_thinking": False}
 """For templates that else write the date of today, or ask for thoughts before the reply."""
 
-_SYSTEM, _USER = "qchunker:the-text-of-the-system", "qchunker:the-text-of-the-user"
-_MARK = re.compile(f"({_SYSTEM}|{_USER})")
+_TURN = "qchunker:the-text-of-turn-"
+_MARK = re.compile(rf"({_TURN}\d:)")
 _NO_TEMPLATE = "use a model that was taught to follow instructions"
 
 
@@ -30,23 +30,36 @@ def prompt_parts(template: Template, request: Request, name: str) -> list[Part]:
     Raises:
         ModelError: if the template does not write what the user says, once.
     """
-    user = request.shared + request.own
-    turns = {"system": _SYSTEM, "user": _USER} if request.system else {"user": _USER}
+    turns = request.turns
     try:
-        found = _MARK.split(template([{"role": role, "content": mark} for role, mark in turns.items()]))
+        found = _filled(template, turns)
     except Exception:  # templates raise what they like
         found = []
-    if request.system and found.count(_SYSTEM) != 1:
+    if request.system and not _has_all(found, turns):
         # Some models know no instructions but those of the user.
-        user = f"{request.system}\n\n{user}"
+        turns = [("user", f"{request.system}\n\n{turns[1][1]}"), *turns[2:]]
         try:
-            found = _MARK.split(template([{"role": "user", "content": _USER}]))
+            found = _filled(template, turns)
         except Exception as error:
             raise ModelError(name, "its chat template cannot be used", hint=_NO_TEMPLATE) from error
-    if found.count(_USER) != 1:
+    if not _has_all(found, turns):
         raise ModelError(name, "has no usable chat template", hint=_NO_TEMPLATE)
-    texts = {_SYSTEM: request.system, _USER: user}
+    texts = {_mark(number): text for number, (_, text) in enumerate(turns)}
     return [Part(texts.get(part, part), is_text=part in texts) for part in found if part]
+
+
+def _mark(number: int) -> str:
+    return f"{_TURN}{number}:"
+
+
+def _filled(template: Template, turns: Sequence[tuple[str, str]]) -> list[str]:
+    marked = [{"role": role, "content": _mark(number)} for number, (role, _) in enumerate(turns)]
+    return _MARK.split(template(marked))
+
+
+def _has_all(found: Sequence[str], turns: Sequence[tuple[str, str]]) -> bool:
+    """Whether a template has written every turn, once."""
+    return all(found.count(_mark(number)) == 1 for number in range(len(turns)))
 
 
 def room(n_prompt: int, window: int, request: Request, name: str) -> int:

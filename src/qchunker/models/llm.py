@@ -22,6 +22,8 @@ class Request(NamedTuple):
         temperature: of the sampling; 0 takes the likeliest token.
         top_p: share of the probability that is sampled from.
         seed: of the sampling, for models that know one.
+        acknowledged: what the model is taken to have answered to ``shared``, which is then a turn of its own; empty
+            where ``shared`` and ``own`` are one turn.
     """
 
     system: str
@@ -32,6 +34,15 @@ class Request(NamedTuple):
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
+    acknowledged: str = ""
+
+    @property
+    def turns(self) -> list[tuple[str, str]]:
+        """Role and text of every turn, in order, the system first where it says something."""
+        system = [("system", self.system)] if self.system else []
+        if not self.acknowledged:
+            return [*system, ("user", self.shared + self.own)]
+        return [*system, ("user", self.shared), ("assistant", self.acknowledged), ("user", self.own)]
 
 
 class Completion(NamedTuple):

@@ -194,12 +194,14 @@ def request_key(model: str, request: Request) -> bytes:
     """The hash of everything that the completion of a request depends on."""
     schema = None if request.schema is None else json.dumps(request.schema, sort_keys=True)
     numbers = json.dumps([request.max_tokens, request.temperature, request.top_p, request.seed])
-    return cache_key("completion", model, request.system, request.shared, request.own, schema, numbers)
+    acknowledged = [request.acknowledged] if request.acknowledged else []
+    return cache_key("completion", model, request.system, request.shared, request.own, schema, numbers, *acknowledged)
 
 
 def prompt_tokens(request: Request) -> int:
     """Tokens of a request, estimated from its characters, rather too many than too few."""
-    return _FRAME_TOKENS + estimated_tokens(request.system + request.shared + request.own)
+    texts = [text for _, text in request.turns]
+    return _FRAME_TOKENS * max(1, len(texts) - 1) + estimated_tokens("".join(texts))
 
 
 def estimated_tokens(text: str) -> int:
