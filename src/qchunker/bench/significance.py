@@ -8,8 +8,8 @@ of the caller and is never left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -23,7 +23,10 @@ Floats = npt.NDArray[np.float64]
 
 DRAWS = 10_000
 LEVEL = 0.95
-_WEIGHTS_AT_ONCE = 2_000_000
+_COUNTS_AT_ONCE = 2_000_000
+_MOST_KEPT = 30_000_000
+
+_Counts = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
 class Estimate(NamedTuple):
@@ -208,18 +211,32 @@ def minimal_detectable_effect(standard_error: float, *, alpha: float = 0.05, pow
 
 
 def _bootstrap_means(values: Floats, index: npt.NDArray[np.int64], draws: int, seed: int) -> Floats:
-    """Means over clusters drawn with replacement; drawn in pieces, so that memory stays small."""
+    """Means over clusters drawn with replacement."""
     if draws < 1:
         raise ConfigError("draws", f"must be 1 or above, got {draws}", hint="10000 is usual")
     sums, sizes = np.bincount(index, weights=values), np.bincount(index)
+    n_clusters = len(sums)
+    is_small = n_clusters * draws <= _MOST_KEPT
+    drawn = _kept_draws(n_clusters, draws, seed) if is_small else _draws(n_clusters, draws, seed)
+    return np.concatenate(
+        [(counts @ sums) / (counts @ sizes) for counts in (piece.astype(np.float64) for piece in drawn)]
+    )
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(n_clusters: int, draws: int, seed: int) -> tuple[_Counts, ...]:
+    """Drawing takes most of the time, and all metrics and methods of a set share it."""
+    return tuple(_draws(n_clusters, draws, seed))
+
+
+def _draws(n_clusters: int, draws: int, seed: int) -> Iterator[_Counts]:
+    """How often each cluster is drawn, (n, n_clusters) at a time, so that memory stays small."""
     rng = np.random.default_rng(seed)
-    chances = np.full(len(sums), 1 / len(sums))
-    means = []
-    step = max(1, _WEIGHTS_AT_ONCE // len(sums))
+    chances = np.full(n_clusters, 1 / n_clusters)
+    step = max(1, _COUNTS_AT_ONCE // n_clusters)
+    narrow = np.uint16 if n_clusters < 1 << 16 else np.uint32
     for at in range(0, draws, step):
-        drawn = rng.multinomial(len(sums), chances, size=min(step, draws - at)).astype(np.float64)
-        means.append((drawn @ sums) / (drawn @ sizes))
-    return np.concatenate(means)
+        yield rng.multinomial(n_clusters, chances, size=min(step, draws - at)).astype(narrow)
 
 
 def _interval(means: Floats, level: float) -> tuple[float, float]:

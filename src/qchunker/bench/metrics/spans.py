@@ -108,8 +108,8 @@ def trimmed_chunks(chunks: Iterable[ChunkSpan], documents: Mapping[str, str]) ->
 def with_reach(chunks: Sequence[ChunkSpan], documents: Mapping[str, str]) -> list[ChunkSpan]:
     """Chunks that answer for the text which is lost beside them: it counts as retrieved with them, and as not found.
 
-    Text between two chunks that no chunk holds is charged to both; white space is not. So leaving text out does not make
-    the chunks beside it more precise.
+    Text between two chunks that no chunk holds is charged to both; white space is not. So leaving text out does not
+    make the chunks beside it more precise.
 
     Raises:
         InputError: if a chunk names no document or lies outside of it.
