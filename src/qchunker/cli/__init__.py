@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from qchunker.cli.bench import bench
 from qchunker.cli.chunk import chunk, lint_command
 from qchunker.cli.complete import complete, review
 from qchunker.cli.index import ask, index, search
@@ -56,5 +57,5 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-for command in (chunk, review, complete, lint_command, view, score, compare, index, search, ask, models):
+for command in (chunk, review, complete, lint_command, view, score, compare, index, search, ask, bench, models):
     cli.add_command(command)

@@ -1,0 +1,161 @@
+"""``qchunker bench``: run, report, compare."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qchunker.bench.datasets import DATASETS
+from qchunker.bench.document import as_markdown, as_page
+from qchunker.bench.report import sections_of
+from qchunker.bench.run import cells_of, data_of, run, write_json
+from qchunker.bench.spec import Spec, read_spec
+from qchunker.bench.tables import Results, paired
+from qchunker.chunking import LM_METHODS
+from qchunker.cli.terminal import Output, count, errors, json_line, progress_of
+from qchunker.errors import InputError
+from qchunker.models.load import Models, load_models
+from qchunker.rows import write_text
+from qchunker.version import __version__
+
+RESULTS = "benchmarks/results"
+
+
+@click.group()
+def bench() -> None:
+    """Compare ways to chunk, on data with questions, at equal length, with honest statistics."""
+
+
+@bench.command(name="datasets")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per set.")
+def datasets_command(as_json: bool) -> None:
+    """Sets that can be read, and where they can be had."""
+    for name, source in DATASETS.items():
+        row = {"set": name, "language": source.language, "about": source.about, "where": source.where}
+        if as_json:
+            click.echo(json_line(row))
+        else:
+            click.echo(f"{name:16} {source.language:4} {source.about}\n{'':22}{source.where}")
+
+
+@bench.command(name="run")
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=RESULTS,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the result is filed, as VERSION-SIGNATURE.json.",
+)
+@click.option(
+    "--run-dir",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where finished parts are kept.  [default: FOLDER/run of --out]",
+)
+@click.option("--questions", type=int, help="So many of the questions, evenly spread.")
+@click.option("--dry-run", is_flag=True, help="Tell what would be measured; measure nothing.")
+def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | None, dry_run: bool) -> None:
+    """Measure every method of SPEC.toml; the same command goes on where it was stopped."""
+    read = read_spec(spec, {"questions": questions} if questions is not None else None)
+    cells = cells_of(read)
+    if dry_run:
+        data = data_of(read)
+        errors.print(
+            f"{count(len(cells), 'cell')}: {count(len(read.methods), 'method')}, {count(len(read.targets), 'length')}, "
+            f"{count(len(read.seeds), 'seed')}; {count(len(data.documents), 'document')} of "
+            f"{sum(len(one.text) for one in data.documents):,} characters, {count(len(data.questions), 'question')}"
+        )
+        return
+    with progress_of("bench") as tell:
+        results = run(read, run_dir or out / "run", _models(read), tell)
+    path = out / f"{revision()}-{read.signature}.json"
+    write_json(path, results)
+    click.echo(path.as_posix())
+
+
+@bench.command(name="report")
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="FILE", help="Markdown; standard output when not given.")
+@click.option("--html", "page", metavar="FILE", help="Also one page of HTML with plots.")
+@click.option("--metric", "metrics", multiple=True, help="Besides each set's primary one; several times.")
+@click.option("--title", default="Benchmark", show_default=True)
+def report_command(
+    results: tuple[Path, ...], output: str | None, page: str | None, metrics: tuple[str, ...], title: str
+) -> None:
+    """Lengths, values and differences of results, with intervals and corrected p-values."""
+    read = [read_results(path) for path in results]
+    sections = sections_of(read, metrics, with_plots=page is not None)
+    text = as_markdown(title, sections)
+    if output is None:
+        Output().print(text, markup=False, highlight=False, soft_wrap=True)
+    else:
+        write_text(output, text)
+    if page is not None:
+        write_text(page, as_page(title, sections))
+
+
+@bench.command(name="compare")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--metric", help="Instead of the set's primary one.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per method, length and retriever.")
+def compare_command(first: Path, second: Path, metric: str | None, as_json: bool) -> None:
+    """The same methods in two results: did a version get better?"""
+    a, b = read_results(first), read_results(second)
+    metric = metric or a["set"]["primary"]
+    shared = [one for one in a["spec"]["methods"] if one in b["spec"]["methods"]]
+    targets = [one for one in a["spec"]["targets"] if one in b["spec"]["targets"]]
+    retrievers = [one for one in a["spec"]["retrievers"] if one in b["spec"]["retrievers"]]
+    if not (shared and targets and retrievers):
+        raise InputError("the results have no method, length and retriever in common", hint="see their specs")
+    for method in shared:
+        for target in targets:
+            for retriever in retrievers:
+                found = paired(a, b, method, target, retriever, metric)
+                row = {"method": method, "target": target, "retriever": retriever, "metric": metric} | found._asdict()
+                click.echo(json_line(row) if as_json else _line(row))
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['method']} at {row['target']}, {row['retriever']}: {row['metric']} {row['a']:.4f} -> {row['b']:.4f}, "
+        f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}] p={row['p_bootstrap']:.4f} (n={row['n']})"
+    )
+
+
+def read_results(path: Path) -> Results:
+    """A result that ``run`` filed.
+
+    Raises:
+        InputError: if it cannot be read or is none.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(found, dict) or not {"spec", "set", "cells", "questions", "metrics"} <= found.keys():
+        raise InputError(f"{path}: is no result of a run", hint="give files that `qchunker bench run` wrote")
+    return found
+
+
+def revision() -> str:
+    """The commit of the checkout that this is run in, else the version of the package."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return __version__
+    return found.stdout.strip() or __version__
+
+
+def _models(spec: Spec) -> Models:
+    needs_lm = any(method in LM_METHODS for method in spec.methods)
+    text = "".join(one.text[:2000] for one in data_of(spec).documents) if needs_lm else ""
+    return load_models(spec.embedder, spec.lm if needs_lm else "none", text=text)
