@@ -38,6 +38,22 @@ ROLE_OPTIONS: dict[str, Any] = {
 _MOST_PROBLEMS = 3
 
 
+def run_options(command: Command) -> Command:
+    """What a run with a model may cost, and where it is remembered."""
+    for option in (
+        click.option("--concurrency", type=click.IntRange(1, 256), default=8, show_default=True,
+                     help="Requests at work."),
+        click.option("--price", metavar="IN,OUT", help="Of a million tokens read and written, in any currency."),
+        click.option("--budget", type=float,
+                     help="Most to spend: tokens, or money with --price. What is finished is kept."),
+        click.option("--run-dir", metavar="FOLDER",
+                     help="Journal of the run: the same command goes on where it stopped, and pays for nothing twice."),
+        click.option("--dry-run", is_flag=True, help="Tell calls, tokens and cost; ask nothing, write nothing."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def llm_options(command: Command) -> Command:
     """Who answers, how it is asked, and what it may cost."""
     default = LLMConfig()
@@ -61,14 +77,7 @@ def llm_options(command: Command) -> Command:
                      help="Of the document, that one request shows."),
         click.option("--reply-tokens", type=int, default=default.reply_tokens, show_default=True,
                      help="Of a reply, before less is asked for at once."),
-        click.option("--concurrency", type=click.IntRange(1, 256), default=8, show_default=True,
-                     help="Requests at work."),
-        click.option("--price", metavar="IN,OUT", help="Of a million tokens read and written, in any currency."),
-        click.option("--budget", type=float,
-                     help="Most to spend: tokens, or money with --price. What is finished is kept."),
-        click.option("--run-dir", metavar="FOLDER",
-                     help="Journal of the run: the same command goes on where it stopped, and pays for nothing twice."),
-        click.option("--dry-run", is_flag=True, help="Tell calls, tokens and cost; ask nothing, write nothing."),
+        run_options,
         click.option("--report", metavar="FILE.json", help="Also write what the model did and cost."),
     ):  # fmt: skip
         command = option(command)
