@@ -3,6 +3,7 @@ r"""Lossless, structure-aware chunking of Chinese and English documents for retr
     file -> parse -> Document -> chunk -> Partition -> chunks (text, question, heading path, additions, links)
                                           Partition -> score -> ChunkScore
                                           Partition -> review, complete -> what chunks of any tool lack, and with it
+                  Document -> qa_pairs -> question-answer pairs, for the index too
     folder -> Index.sync -> Index.search -> hits; Index.ask -> answer with sources
 
 >>> import qchunker
@@ -18,6 +19,7 @@ from qchunker.config import (
     CompletionConfig,
     DebateConfig,
     LLMConfig,
+    QAConfig,
     ScoringConfig,
     SearchConfig,
     SegmentationConfig,
@@ -28,6 +30,8 @@ from qchunker.lint import lint
 from qchunker.models.load import Models, load_models
 from qchunker.models.load_llm import load_llm
 from qchunker.pipeline import chunk, complete, explain_cuts, from_text, parse, review, score, score_all
+from qchunker.qa.pairs import QAPair, QAResult
+from qchunker.qa.workflow import qa_pairs
 from qchunker.retrieval.filters import Filter
 from qchunker.retrieval.hits import Hit
 from qchunker.types import (
@@ -69,6 +73,9 @@ __all__ = [
     "Note",
     "Outline",
     "Partition",
+    "QAConfig",
+    "QAPair",
+    "QAResult",
     "QChunkerError",
     "Question",
     "Review",
@@ -87,6 +94,7 @@ __all__ = [
     "load_llm",
     "load_models",
     "parse",
+    "qa_pairs",
     "review",
     "score",
     "score_all",

@@ -274,6 +274,57 @@ class ScoringConfig:
             raise ConfigError("seed", f"must not be negative, got {self.seed}")
 
 
+@dataclass(frozen=True, slots=True)
+class QAConfig:
+    """How question-answer pairs are made. The first five values are those of GC-QA-RAG.
+
+    Args:
+        group_size: sentences that are asked about together.
+        least_group: a last group with fewer joins the one before.
+        temperature: of the sampling.
+        top_p: likewise.
+        reply_tokens: that a reply may have, before it is asked for in parts or with more.
+        window_chars: of the document that one request shows besides the passage in focus.
+        passes: times that the sentences which no pair answers are asked about again; 0 leaves them out.
+        retries: times that a group without a usable reply is asked about again.
+        full_answers: whether every pair gets a longer answer too.
+        variants: other wordings that every question gets; 0 for none.
+        judge: whether a model decides where the words of an answer are not all in its group.
+        with_rules: whether sentences that the model leaves without a pair get those of the rules.
+        duplicate_cosine: of two questions, from which on they may mean the same; above 1 none do.
+        seed: of the sampling; retries and further passes have seeds of their own.
+        prompts: folder with prompts of one's own, such as ``qa_group.zh.md``.
+    """
+
+    group_size: int = 10
+    least_group: int = 5
+    temperature: float = 0.7
+    top_p: float = 0.7
+    reply_tokens: int = 2_048
+    window_chars: int = 6_000
+    passes: int = 1
+    retries: int = 1
+    full_answers: bool = False
+    variants: int = 0
+    judge: bool = True
+    with_rules: bool = True
+    duplicate_cosine: float = 0.8
+    seed: int = 0
+    prompts: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("group_size", 1, 1_000), ("least_group", 0, 1_000), ("reply_tokens", 16, 10**6),
+                                  ("window_chars", 200, 10**9), ("passes", 0, 10), ("retries", 0, 10),
+                                  ("variants", 0, 20), ("seed", 0, 2**31)):  # fmt: skip
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise ConfigError(name, f"must be a whole number from {least} to {most}, got {value!r}")
+        for name, ceiling in (("temperature", 2), ("top_p", 1), ("duplicate_cosine", 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= ceiling:
+                raise ConfigError(name, f"must be between 0 and {ceiling}, got {value!r}")
+
+
 FUSIONS = ("scores", "rrf")
 VECTOR_ROLES = ("body", "question", "sentence", "answer", "variant")
 _MOST_NEIGHBOURS = 100

@@ -18,6 +18,7 @@ from qchunker.cli.chunk import chunk, lint_command
 from qchunker.cli.complete import complete, review
 from qchunker.cli.index import ask, index, search
 from qchunker.cli.models import models
+from qchunker.cli.qa import qa
 from qchunker.cli.score import compare, score
 from qchunker.cli.terminal import MISSING, WRONG_USAGE, errors, report
 from qchunker.cli.view import view
@@ -57,5 +58,5 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-for command in (chunk, review, complete, lint_command, view, score, compare, index, search, ask, bench, models):
+for command in (chunk, review, complete, lint_command, view, score, compare, qa, index, search, ask, bench, models):
     cli.add_command(command)

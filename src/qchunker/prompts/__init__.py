@@ -34,11 +34,18 @@ VARIABLES: Mapping[str, frozenset[str]] = {
     "generator": frozenset({"text", "title"}),
     "discriminator": frozenset({"text", "title", "chunk"}),
     "refiner": frozenset({"text", "title", "chunk"}),
+    "answer": frozenset({"passages", "question"}),
     "lumber": frozenset({"text", "last"}),
     "moc_router": frozenset({"text", "small", "medium", "large"}),
     "moc": frozenset({"text", "size"}),
     "direct": frozenset({"text", "target", "limit"}),
     "margin": frozenset({"chunk", "sentence"}),
+    "qa_single": frozenset({"title", "text", "count"}),
+    "qa_group": frozenset({"title", "outline", "text", "path", "passage", "count"}),
+    "qa_more": frozenset({"title", "path", "passage", "count"}),
+    "qa_full_answer": frozenset({"title", "items"}),
+    "qa_variants": frozenset({"items", "count"}),
+    "qa_judge": frozenset({"title", "passage", "items"}),
 }
 
 
@@ -56,6 +63,9 @@ _NEEDED: Mapping[str, frozenset[str]] = {
     "discriminator": frozenset({"chunk"}), "refiner": frozenset({"chunk"}), "lumber": frozenset({"text"}),
     "moc_router": frozenset({"text"}), "moc": frozenset({"text"}), "direct": frozenset({"text"}),
     "margin": frozenset({"chunk", "sentence"}),
+    "qa_single": frozenset({"text"}), "qa_group": frozenset({"passage"}), "qa_more": frozenset({"passage"}),
+    "qa_full_answer": frozenset({"items"}), "qa_variants": frozenset({"items"}),
+    "qa_judge": frozenset({"passage", "items"}),
 }  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Pairs from a language model: asked group by group, believed in nothing."""

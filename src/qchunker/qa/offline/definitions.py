@@ -1,0 +1,93 @@
+"""What the document says that its terms and short forms mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from qchunker.assertions import is_definition_in_force
+from qchunker.debate.offline.index.document_index import DocumentIndex
+from qchunker.debate.offline.outlining import statements
+from qchunker.debate.offline.outlining.wording import language_of, named, render
+from qchunker.qa.cells import trimmed
+from qchunker.qa.offline.place import Found, Pages
+from qchunker.sentences import sentence_spans
+from qchunker.types import Span
+
+_LONGEST = 500
+_KINDS = frozenset({"paragraph", "list_item", "quote"})
+_POINTS = re.compile(
+    r"\b(?:this|these|those|it|its|they|their|above|following|below|the latter|the former)\b|"
+    r"[该该此这這其它]|上述|前述|以下|如下|下列",
+    re.IGNORECASE,
+)
+_BINDS_ZH = re.compile("[和与及或的为是在由用对等、，]|采用|使用")
+_SHORT = {"en": "What does {} stand for?", "zh": "{}是什么的缩写？"}
+# Nouns that a document says of itself or of one case, and does not define.
+_OF_ONE_CASE = re.compile(
+    r"(?:(?:first|second|third|last|next|main|only|other|new|old|best|following|above|same|whole|usual|default|"
+    r"common|easiest|simplest|result|reason|problem|question|answer|goal|aim|idea|example|exception|solution|advantage|"
+    r"disadvantage|difference|rest|others?|way|part|section|chapter|table|figure|document|book|text|note|step|point|"
+    r"thing|user|author|name|value|output|default|system|program|package|file|command|option|tool)s?\b.*)\Z",
+    re.IGNORECASE,
+)
+
+
+def definitions(pages: Pages) -> Iterator[Found]:
+    """One question for each term that a sentence defines, and for each short form with its long one."""
+    index = DocumentIndex(pages.document)
+    yield from _sentences(pages)
+    yield from _short_forms(pages, index)
+
+
+def _sentences(pages: Pages) -> Iterator[Found]:
+    text = pages.text
+    for block in pages.blocks(0, len(text)):
+        if block.kind not in _KINDS:
+            continue
+        language = language_of(text[block.start : block.end])
+        for sentence in sentence_spans(text, block.start, block.end):
+            found = statements.definition(text, sentence, language)
+            if found is None or sentence.end - sentence.start > _LONGEST:
+                continue
+            words = text[slice(*sentence)]
+            if not is_definition_in_force(words, found.evidence.start - sentence.start):
+                continue
+            if _is_of_one_case(text, sentence, found) or _POINTS.search(words[: found.evidence.end - sentence.start]):
+                continue
+            if words.rstrip().endswith((":", "：", "?", "？")) or _POINTS.search(found.words):
+                continue
+            question = render(language, found.pattern, named(found.words))
+            yield Found(question, trimmed(text, sentence), (), "definition")
+
+
+def _is_whole_zh(text: str, at: int, expansion: str) -> bool:
+    """Whether a Chinese long form begins where a clause or cell does: nothing else marks its first character."""
+    before = text[:at].rstrip(" \t")[-1:]
+    return (not before or not before.isalnum()) and _BINDS_ZH.search(expansion) is None
+
+
+def _is_of_one_case(text: str, sentence: Span, found: statements.Statement) -> bool:
+    """Whether "The X is a Y" tells of the X at hand: only X that is quoted, or stands without an article, is a term."""
+    before = text[sentence.start : found.evidence.start]
+    says_means = found.pattern == "meant"
+    return not says_means and (
+        re.search(r"\b[Tt]he\s+$", before) is not None or _OF_ONE_CASE.match(found.words) is not None
+    )
+
+
+def _short_forms(pages: Pages, index: DocumentIndex) -> Iterator[Found]:
+    text = pages.text
+    for term in index.terms:
+        if term.origin != "abbreviation" or not term.expansion or term.rivals:
+            continue
+        start, end = term.evidence[0]
+        at = text.find(term.expansion, start, end)
+        written_together = text.find(term.name, start, end) >= 0
+        if at < 0 or not written_together:  # initials that merely fit are no statement
+            continue
+        if pages.language != "en" and not _is_whole_zh(text, at, term.expansion):
+            continue
+        answer = Span(at, at + len(term.expansion))
+        language = "zh" if pages.language != "en" else "en"
+        yield Found(_SHORT[language].format(term.name), answer, (Span(start, end),), "definition")

@@ -1,0 +1,32 @@
+"""What a short section says under a heading that names something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qchunker.debate.offline.outlining.wording import context, render
+from qchunker.qa.cells import trimmed
+from qchunker.qa.offline.place import Found, Pages
+from qchunker.types import Span
+
+_LONGEST_EN, _LONGEST_ZH = 700, 260
+_LEAST = 20
+
+
+def headings(pages: Pages) -> Iterator[Found]:
+    """A question for each short section of prose, where the document has a title that tells what it is about."""
+    if not pages.title:
+        return
+    longest = _LONGEST_EN if pages.language == "en" else _LONGEST_ZH
+    for section, blocks in pages.bodies():
+        if not section.title or section.generic or section.title.endswith(("?", "？")):
+            continue
+        if section.title in pages.title or pages.title in section.title:
+            continue
+        if not blocks or any(block.kind not in ("paragraph", "list_item", "quote") for block in blocks):
+            continue
+        answer = trimmed(pages.text, Span(blocks[0].start, blocks[-1].end))
+        if not _LEAST <= answer.end - answer.start <= longest or pages.holds_furniture(*answer):
+            continue
+        words = render(pages.language, "heading_of", context(section.title, 60), context(pages.title, 60))
+        yield Found(words, answer, (section.evidence,), "heading")
