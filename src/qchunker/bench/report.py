@@ -48,8 +48,8 @@ def _about(results: Results) -> str:
     return (
         f"{data['documents']:,} documents of {data['characters']:,} characters, {len(results['questions']):,} "
         f"questions in {len(set(results['clusters'])):,} clusters. Mean of {len(spec['seeds'])} seeds. "
-        f"Retrieved text is read within {', '.join(map(str, data['budgets']))} {data['budget_unit']}; judged by {data['primary']}. "
-        f"Licence: {data['licence']}.{notes}"
+        f"Retrieved text is read within {', '.join(map(str, data['budgets']))} {data['budget_unit']}; "
+        f"judged by {data['primary']}. Licence: {data['licence']}.{notes}"
     )
 
 

@@ -106,16 +106,21 @@ def run(spec: Spec, folder: Path, models: Models, tell: Tell = lambda *_: None) 
             write_json(kept, result)
         results.append(result)
     tell("done", len(cells), len(cells))
+    return described(spec, data, models, metrics, _primary(data, metrics)) | {"cells": results}
+
+
+def described(spec: Spec, data: BenchSet, models: Models, metrics: Sequence[str], primary: str) -> dict[str, Any]:
+    """Everything about results but the cells."""
     return {
-        "version": _VERSION, "signature": signature, "spec": asdict(spec), "spec_signature": spec.signature,
+        "version": _VERSION, "signature": _signature(spec, data, models), "spec": asdict(spec),
+        "spec_signature": spec.signature,
         "set": {"name": data.name, "language": data.language, "fingerprint": data.fingerprint, "licence": data.licence,
                 "documents": len(data.documents), "characters": sum(len(one.text) for one in data.documents),
-                "budget_unit": data.budget_unit, "budgets": list(data.budgets), "primary": _primary(data, metrics),
+                "budget_unit": data.budget_unit, "budgets": list(data.budgets), "primary": primary,
                 "notes": list(data.notes)},
-        "metrics": metrics,
+        "metrics": list(metrics),
         "questions": [question.id for question in data.questions],
         "clusters": [question.cluster for question in data.questions],
-        "cells": results,
     }  # fmt: skip
 
 

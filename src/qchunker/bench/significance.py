@@ -26,7 +26,7 @@ LEVEL = 0.95
 _COUNTS_AT_ONCE = 2_000_000
 _MOST_KEPT = 30_000_000
 
-_Counts = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+_Counts = npt.NDArray[np.unsignedinteger]
 
 
 class Estimate(NamedTuple):
@@ -234,7 +234,7 @@ def _draws(n_clusters: int, draws: int, seed: int) -> Iterator[_Counts]:
     rng = np.random.default_rng(seed)
     chances = np.full(n_clusters, 1 / n_clusters)
     step = max(1, _COUNTS_AT_ONCE // n_clusters)
-    narrow = np.uint16 if n_clusters < 1 << 16 else np.uint32
+    narrow: type[np.unsignedinteger] = np.uint16 if n_clusters < 1 << 16 else np.uint32
     for at in range(0, draws, step):
         yield rng.multinomial(n_clusters, chances, size=min(step, draws - at)).astype(narrow)
 

@@ -13,6 +13,7 @@ from qchunker.bench.datasets import DATASETS
 from qchunker.bench.methods import FILE_PREFIX, METHODS, TEXTS
 from qchunker.bench.retrievers import RETRIEVERS
 from qchunker.errors import ConfigError
+from qchunker.models.load import DEFAULT_EMBEDDER, DEFAULT_LM
 
 _MOST_SEEDS = 20
 _LIST = (list, tuple)
@@ -55,8 +56,8 @@ class Spec:
     k: int = 8
     budgets: tuple[int, ...] = ()
     texts: str = "embedded"
-    embedder: str = "use"
-    lm: str = "auto"
+    embedder: str = DEFAULT_EMBEDDER
+    lm: str = DEFAULT_LM
 
     def __post_init__(self) -> None:
         _known("set", (self.set,), DATASETS)

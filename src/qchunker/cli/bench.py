@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from qchunker.bench.answer_run import answer_run
 from qchunker.bench.datasets import DATASETS
 from qchunker.bench.document import as_markdown, as_page
 from qchunker.bench.report import sections_of
 from qchunker.bench.run import cells_of, data_of, run, write_json
 from qchunker.bench.spec import Spec, read_spec
+from qchunker.bench.study.report import study_sections
+from qchunker.bench.study.run import StudyConfig, study
 from qchunker.bench.tables import Results, paired
 from qchunker.chunking import LM_METHODS
+from qchunker.cli.llm import KEY, ROLE_OPTIONS, ROLES, llm_run, print_estimate, print_spending, run_options
 from qchunker.cli.terminal import Output, count, errors, json_line, progress_of
 from qchunker.errors import InputError
+from qchunker.models.llm import LLM
 from qchunker.models.load import Models, load_models
 from qchunker.rows import write_text
 from qchunker.version import __version__
@@ -78,6 +84,96 @@ def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | No
     path = out / f"{revision()}-{read.signature}.json"
     write_json(path, results)
     click.echo(path.as_posix())
+
+
+@bench.command(name="answer")
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=RESULTS,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the result is filed.",
+)
+@click.option("--questions", type=int, help="So many of the questions, evenly spread.")
+@click.option(
+    "--llm",
+    metavar="PLACE",
+    required=True,
+    help=f"Answers: http://host/v1 (any OpenAI-compatible server), openvino:NAME_OR_PATH or "
+    f"transformers:NAME_OR_PATH.  [key: {KEY}]",
+)
+@click.option("--llm-model", metavar="NAME", help="Of the model on the server.")
+@click.option("--prompts", metavar="FOLDER", help="With answer.en.md or answer.zh.md of your own.")
+@run_options
+def answer_command(spec: Path, out: Path, questions: int | None, prompts: str | None, **given: Any) -> None:
+    """Have a language model answer from the best chunks of every method, and compare with the references."""
+    read = read_spec(spec, {"questions": questions} if questions is not None else None)
+    with llm_run(dict.fromkeys(ROLES) | ROLE_OPTIONS | {"report": None} | given) as model:
+        llm = cast("LLM", model.models["llm"])
+        try:
+            with progress_of("bench") as tell:
+                results = answer_run(read, _models(read), llm, Path(prompts) if prompts else None, tell)
+        finally:
+            print_spending(model, None)
+        if model.dry is not None:
+            print_estimate(model, [one.text for one in data_of(read).documents])
+            return
+    path = out / f"{revision()}-{read.signature}-answers.json"
+    write_json(path, results)
+    click.echo(path.as_posix())
+
+
+@bench.command(name="chunkscore")
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=RESULTS,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the study is filed.",
+)
+@click.option(
+    "--run-dir",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where finished parts are kept.  [default: FOLDER/run of --out]",
+)
+@click.option("--lm", default="auto", show_default=True, help="Reads for LI; none leaves it out.")
+@click.option("--sections", type=int, default=StudyConfig().sections, show_default=True, help="Scored, of every set.")
+@click.option(
+    "--within",
+    type=int,
+    default=StudyConfig().within_sections,
+    show_default=True,
+    help="Sections that are cut at random.",
+)
+@click.option("--output", metavar="FILE", help="Also the report, as Markdown.")
+@click.option("--html", "page", metavar="FILE", help="Also one page of HTML with plots.")
+def chunkscore_command(
+    results: tuple[Path, ...], out: Path, run_dir: Path | None, lm: str, sections: int, within: int,
+    output: str | None, page: str | None,
+) -> None:  # fmt: skip
+    """Do ChunkScore and other direct scores tell which chunks will be found? Over RESULTS of runs, one per set."""
+    read = [read_results(path) for path in results]
+    config = StudyConfig(sections=sections, within_sections=within)
+    with progress_of("study") as tell:
+        made = study(read, lambda text: load_models(read[0]["spec"]["embedder"], lm, text=text), config,
+                     run_dir or out / "run", tell)  # fmt: skip
+    digest = hashlib.sha256("".join(one["signature"] for one in made["sets"]).encode()).hexdigest()[:10]
+    path = out / f"{revision()}-{digest}-study.json"
+    write_json(path, made)
+    click.echo(path.as_posix())
+    title = "Direct scores and retrieval"
+    found = study_sections(made, with_plots=page is not None)
+    if output is not None:
+        write_text(output, as_markdown(title, found))
+    if page is not None:
+        write_text(page, as_page(title, found))
 
 
 @bench.command(name="report")

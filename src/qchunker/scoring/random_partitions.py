@@ -40,7 +40,9 @@ class RandomPartitions(NamedTuple):
     unit: str
 
 
-def random_partitions(text: str, spans: Sequence[Span], n_draws: int, seed: int) -> RandomPartitions:
+def random_partitions(
+    text: str, spans: Sequence[Span], n_draws: int, seed: int, limits: tuple[int, int] | None = None
+) -> RandomPartitions:
     """Partitions of the same text into as many chunks, none shorter or longer than the shortest and longest given.
 
     Args:
@@ -48,12 +50,13 @@ def random_partitions(text: str, spans: Sequence[Span], n_draws: int, seed: int)
         spans: the partition to imitate: sorted, disjoint, two chunks or more.
         n_draws: how many.
         seed: the same seed gives the same draws.
+        limits: shortest and longest chunk instead of those of ``spans``.
 
     Time: linear in the text. The same partition may be drawn twice, and ``spans`` itself too.
     """
     spans = [_trimmed(text, *span) for span in spans]
     lengths = [span.end - span.start for span in spans]
-    limits = min(lengths), max(lengths)
+    limits = limits or (min(lengths), max(lengths))
     for unit in ("sentence", "word"):
         stretches = [
             _Cuts.count(_units(text, part, unit), len(part), *limits) for part in _stretches(spans, _STRETCH[unit])

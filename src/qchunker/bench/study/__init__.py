@@ -1,0 +1,1 @@
+"""Which number of a chunking, made without any question, tells how well it will be found? ChunkScore and others."""
