@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import jieba
 import pytest
 import sacrebleu
 from nltk.translate.meteor_score import single_meteor_score
@@ -27,6 +26,8 @@ from qchunker.bench.metrics.meteor import meteor
 from qchunker.bench.metrics.rouge import rouge_l
 from qchunker.bench.metrics.tokens import answer_tokens, normalized_text, normalized_tokens, tokenizer_signature
 from qchunker.errors import ConfigError, MissingExtraError, ScoringError
+
+jieba = packages.bench_package("jieba", "a test")
 
 ROWS = [
     ("zh", "今天风很大", "今天风很大"),

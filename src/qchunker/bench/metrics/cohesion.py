@@ -155,6 +155,9 @@ def stickiness(edges: Mapping[Pair, float], threshold: float = THRESHOLD) -> Sti
     """Structural entropy of the graph of the edges above a threshold: -sum h / 2m * log2(h / 2m).
 
     h is the number of edges at a chunk and m that of all edges; each ordered pair is an edge of its own.
+    At the published threshold nothing may be left: of 156 pairs of English chunks, read by a model of 135 million
+    parameters, none was above 0.8 and about half were below 0.3. Report ``n_edges``, and compare only at a threshold
+    that keeps some; where nearly all are kept the entropy is about log2 of the number of chunks, whatever they say.
 
     Args:
         edges: (ppl(q) - ppl(q|d)) / ppl(q) by pair: 1 where d says everything that q says, 0 where it does not help.
