@@ -345,8 +345,7 @@ class InProcess:
         return one_by_one(requests, self._reply, done)
 
     def _reply(self, request: Request) -> Reply:
-        system, user = {"role": "system", "content": request.system}, request.shared + request.own
-        answer = self.answer({"messages": [system, {"role": "user", "content": user}]})
+        answer = self.answer({"messages": [{"role": role, "content": text} for role, text in request.turns]})
         return answer if isinstance(answer, Completion | ModelError) else Completion(answer)
 
 

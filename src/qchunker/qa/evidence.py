@@ -9,11 +9,12 @@ from qchunker.alignment import FoldedText, find_quote
 from qchunker.qa.cells import row_cells
 from qchunker.qa.figures import figures
 from qchunker.qa.pairs import Group, QAPair, Unit
-from qchunker.qa.words import Said, content_words
+from qchunker.qa.words import Said, content_words, is_chinese
 from qchunker.types import Document, Span
 
-LEAST_COVERED = 0.5
-"""Share of the words of a sentence that its pairs must take up for it to count as answered."""
+LEAST_COVERED, LEAST_COVERED_ZH = 0.4, 0.3
+"""Share of the words of a sentence that its pairs must take up for it to count as answered; of pairs of Chinese
+characters, many of which are no words, fewer."""
 _MOST_UNITS = 12  # an answer may be a list
 _QUESTION_WEIGHT = 0.4
 
@@ -61,7 +62,12 @@ def _text(text: str, unit: Unit) -> str:
 
 def verbatim_span(group: Read, answer: str) -> Span | None:
     """Where the group holds an answer word for word."""
-    return find_quote(group.folded, answer)
+    return find_quote(group.folded, _bare(answer))
+
+
+def _bare(answer: str) -> str:
+    """An answer without the stop at its end, which may be another mark in the document."""
+    return answer.strip().rstrip(".。!！;；") or answer
 
 
 def evidence_units(group: Read, question: str, answer: str) -> list[int]:
@@ -78,12 +84,10 @@ def evidence_units(group: Read, question: str, answer: str) -> list[int]:
     chosen: list[int] = []
     open_words = set(words)
     while open_words and len(chosen) < _MOST_UNITS:
-        best = max(
-            (at for at in range(len(group.said)) if at not in chosen),
-            key=lambda at: (_weight(group.said[at], open_words, asked), -at), default=None,
-        )  # fmt: skip
-        if best is None or not any(word in group.said[best] for word in open_words):
+        able = [at for at, said in enumerate(group.said) if at not in chosen and any(w in said for w in open_words)]
+        if not able:
             break
+        best = max(able, key=lambda at: (_weight(group.said[at], open_words, asked), -at))
         chosen.append(best)
         open_words = {word for word in open_words if word not in group.said[best]}
     return sorted(chosen)
@@ -96,12 +100,20 @@ def _weight(said: Said, words: Iterable[str], asked: Sequence[str]) -> float:
 def _units_of_quotation(group: Read, asked: Sequence[str], answer: str) -> list[int]:
     """The units of the place of a verbatim answer that says most of the question."""
     best: tuple[float, list[int]] = (-1.0, [])
-    for span in group.folded.find_all(answer.strip()):
+    for span in group.folded.find_all(_bare(answer)):
+        if _cuts_a_word(group.document.text, span):
+            continue
         units = [at for at, unit in enumerate(group.group.units) if unit.start < span.end and unit.end > span.start]
         weight = sum(sum(word in group.said[at] for at in units) for word in asked)
         if units and weight > best[0]:
             best = weight, units
     return best[1] if _is_quotation(answer) else []
+
+
+def _cuts_a_word(text: str, span: Span) -> bool:
+    """Whether a stretch begins or ends inside of a word or number."""
+    edges = text[max(0, span.start - 1) : span.start + 1], text[span.end - 1 : span.end + 1]
+    return any(len(edge) == 2 and edge.isascii() and edge.isalnum() for edge in edges)
 
 
 def _is_quotation(answer: str) -> bool:
@@ -125,9 +137,12 @@ def _is_answered(group: Read, at: int, texts: Sequence[str]) -> bool:
     said = Said(*texts)
     words = list(dict.fromkeys(content_words(group.texts[at])))
     values = {figure.value for text in texts for figure in figures(text)}
-    return said.share(words) >= LEAST_COVERED and all(
-        figure.value in values or figure.value in said for figure in figures(_without_number(group.texts[at]))
-    )
+    plain = _without_number(group.texts[at])
+    least = LEAST_COVERED_ZH if is_chinese(plain) else LEAST_COVERED
+    return said.share(words) >= least and all(
+        figure.value in values or figure.value in said
+        for figure in figures(plain) if figure.unit or figure.value in plain  # three modes that are named need no three
+    )  # fmt: skip
 
 
 def _without_number(text: str) -> str:

@@ -24,10 +24,15 @@ _LEAST_OF_CLAUSE = 0.5
 _MOST_UNSAID = 3  # words in a row
 _CLAUSE_WORDS = 3
 _NOT_DENIED = re.compile(r"(?:only|except|unless|excluding|without|除.*|以外|之外|外|仅|只)\Z", re.IGNORECASE)
-_DENIED_EN = re.compile(
+_DENIED = re.compile(
     r"\b(?:prohibit\w*|forbid\w*|forbidden|refus\w*|exclu\w*|exempt\w*|banned|cannot)\b|拒绝|不予|排除|豁免|免除",
     re.IGNORECASE,
 )
+_DENIED_WORD = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|no)\s(?:be\s|been\s|yet\s)?([a-z]{3,})"
+    r"|(?:不得|不能|不可以?|不应|不会|不予|不再|不需要?|不|未|勿|禁止|严禁|没有)([\u4e00-\u9fff]{2})"
+)
+_WHETHER = re.compile("是否|能否|可否|会否|应否|与否|有无|有没有|能不能|是不是|可不可以|会不会|要不要|该不该")
 _MUST = re.compile(
     r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|required|obliged|mandatory)\b|应当|應當|应该|"
     r"必须|必須|须|務必|务必|不得|严禁|禁止|(?<![反供相适效对响感回])应(?![急用力变答聘])",
@@ -42,14 +47,15 @@ _UPPER = re.compile(
     r"\b(?:at most|up to|(?:no|not) (?:more|longer|later|higher|greater) than|not exceed|maximum|max|"
     r"below|under|less than|"
     r"fewer than|within|or less|stay below)\b|不(?:得|应|能|可)?(?:超过|超過|大于|高于|多于|晚于)|"
-    r"至多|最多|最大|最高|最长|低于|小于|少于|以下|以内|之内|[<≤]",
+    r"至多|最多|最大|最高|最长|"
+    r"(?<![不得应能可])(?:低于|小于|少于)|以下|以内|之内|[<≤]",
     re.IGNORECASE,
 )
 _LOWER = re.compile(
     r"\b(?:at least|(?:no|not) (?:less|fewer|lower|earlier) than|minimum|min|above|over|"
     r"(?<!no )(?<!not )more than|(?<!not )exceed(?:s|ing)?|"
     r"greater than|or more|from)\b|不(?:得|应|能|可)?(?:少于|低于|小于|早于)|至少|最少|最小|最低|最短|"
-    r"高于|大于|多于|(?<!不)(?<!得)超过|以上|[>≥]",
+    r"(?<![不得应能可])(?:高于|大于|多于|超过)|以上|[>≥]",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -64,12 +70,9 @@ _YES_OR_NO = re.compile(
 )
 _CAPITAL = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}(?![a-z]*[A-Z\d])")
 _ORGANISATION_ZH = re.compile(
-    r"[\u4e00-\u9fff]{2,10}?(?:公司|集团|大学|医院|研究院|研究所|委员会|协会|学会|银行|法院|工厂|公安局|管理局)"
+    r"([\u4e00-\u9fff]{2})(?:公司|集团|大学|医院|研究院|研究所|委员会|协会|学会|银行|法院|工厂|公安局|管理局)"
 )
-_NO_NAME_ZH = re.compile(
-    "^(?:由|在|向|对|和|与|或|及|是|为|该|本|其|应|须|须由|应由|从|到|经|将|把|被|于|的|所|各|每|"
-    "有关|相关|其他|保险|供货|生产|物业)+"
-)
+_NO_NAME_ZH = re.compile("[由在向对和与或及是为该本其须应从到经将把被于的所各每入专业关他险货产同个家]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Scope:
         document_words: of the whole document.
         document_numbers: likewise.
         is_chinese: whether the group is written in Chinese.
+        above: the words of the headings above the group and of the title.
     """
 
     group: Read
@@ -93,6 +97,7 @@ class Scope:
     document_words: Said
     document_numbers: Figures
     is_chinese: bool
+    above: Said
 
 
 def scope_of(group: Read, document_words: Said, document_numbers: Figures, title: str) -> Scope:
@@ -105,8 +110,10 @@ def scope_of(group: Read, document_words: Said, document_numbers: Figures, title
         title: of the document.
     """
     headers = " ".join(group.document.text[slice(*unit.header)] for unit in group.group.units[:1] if unit.header)
-    wide = "\n".join([group.text, headers, *_headings(group.document, group.group.start, group.group.end), title])
-    return Scope(group, Said(wide), fold(wide), Figures(wide), document_words, document_numbers, is_chinese(group.text))
+    above = [*_headings(group.document, group.group.start, group.group.end), title]
+    wide = "\n".join([group.text, headers, *above])
+    return Scope(group, Said(wide), fold(wide), Figures(wide), document_words, document_numbers, is_chinese(group.text),
+                 Said(*above))  # fmt: skip
 
 
 def _headings(document: Document, start: int, end: int) -> list[str]:
@@ -148,12 +155,22 @@ def verdict(question: str, answer: str, scope: Scope) -> Verdict:
     facts_differ = _facts(question, answer, scope) or _relations(question, answer, scope, units)
     if facts_differ:
         return Verdict(facts_differ, units=units)
-    if verbatim_span(scope.group, answer) is not None and not _YES_OR_NO.match(answer):
-        return Verdict(None, units=units, is_verbatim=True)
     if not units:
         return Verdict("unsupported")
-    doubt = _words(question, answer, scope)
-    return Verdict("unsupported" if doubt else None, is_doubtful=doubt == "words", units=units)
+    is_verbatim = verbatim_span(scope.group, answer) is not None and not _YES_OR_NO.match(answer)
+    doubt = None if is_verbatim else _words(question, answer, scope)
+    if doubt is None and not _is_about(question, scope, units):
+        return Verdict("beside the question", is_doubtful=True, units=units)
+    return Verdict("unsupported" if doubt else None, is_doubtful=doubt == "words", units=units, is_verbatim=is_verbatim)
+
+
+def _is_about(question: str, scope: Scope, units: Sequence[int]) -> bool:
+    """Whether what an answer rests on, or stands beside, speaks of anything that is asked about but its headings."""
+    words = [word for word in content_words(question) if word not in scope.above]
+    if not words:
+        return True
+    near = {at + step for at in units for step in (-1, 0, 1) if 0 <= at + step < len(scope.group.said)}
+    return any(word in scope.group.said[at] for word in words for at in near)
 
 
 def _unknown_in_document(question: str, scope: Scope) -> str | None:
@@ -173,7 +190,7 @@ def _facts(question: str, answer: str, scope: Scope) -> str | None:
     for figure in figures(answer):
         problem = scope.numbers.problem(figure)
         # A yes repeats the number of its question, which the group must have all the same.
-        if problem and not (problem == "unit" and figure.value in asked):
+        if problem and problem != "count" and not (problem == "unit" and figure.value in asked):
             return problem
     known = Said(scope.wide_text, question)
     for word in _names(answer):
@@ -187,8 +204,7 @@ def _names(text: str) -> list[str]:
     lexed = lex(text)
     found = [lexed.words(fact.start, fact.end) for fact in facts(lexed) if fact.kind in ("identifier", "quotation")]
     found += [match[0] for match in _CAPITAL.finditer(lexed.text)]
-    found += [name for match in _ORGANISATION_ZH.finditer(lexed.text)
-              if len(name := _NO_NAME_ZH.sub("", match[0])) > 3]  # fmt: skip
+    found += [match[0] for match in _ORGANISATION_ZH.finditer(lexed.text) if not _NO_NAME_ZH.search(match[1])]
     return found
 
 
@@ -205,6 +221,8 @@ def _relations(question: str, answer: str, scope: Scope, units: Sequence[int]) -
         return "negation"
     if _denies(nearest) and not _denies(both):
         return "negation"
+    if _affirms(answer, resting) and not _denies(question):
+        return "negation"
     if _turns(answer, resting, _MUST, _MAY) and not (_MAY.search(answer) and _denies(answer)):
         return "modal"
     if figures(answer) and _turns(answer, resting + question, _UPPER, _LOWER):
@@ -214,6 +232,16 @@ def _relations(question: str, answer: str, scope: Scope, units: Sequence[int]) -
     return None
 
 
+def _affirms(answer: str, said: str) -> bool:
+    """Whether an answer says something that its evidence only ever says right behind a negation."""
+    denied = {word for match in _DENIED_WORD.finditer(said) for word in content_words(match[1] or match[2])}
+    if not denied:
+        return False
+    free = Said(_DENIED_WORD.sub(" ", said))
+    plain = Said(_DENIED_WORD.sub(" ", answer))
+    return any(word not in free and word in plain for word in denied)
+
+
 def _turns(answer: str, said: str, one: re.Pattern[str], other: re.Pattern[str]) -> bool:
     """Whether an answer has one of two opposites, and what it rests on the other one only."""
     mine, theirs = (one.search(answer), other.search(answer)), (one.search(said), other.search(said))
@@ -221,7 +249,8 @@ def _turns(answer: str, said: str, one: re.Pattern[str], other: re.Pattern[str])
 
 
 def _denies(text: str) -> bool:
-    return any(not _NOT_DENIED.match(match[0]) for match in NEGATION.finditer(text)) or bool(_DENIED_EN.search(text))
+    text = _WHETHER.sub("", text)
+    return any(not _NOT_DENIED.match(match[0]) for match in NEGATION.finditer(text)) or bool(_DENIED.search(text))
 
 
 def _nearest_clauses(words: str, scope: Scope, units: Sequence[int]) -> str:
@@ -262,12 +291,15 @@ def _words(question: str, answer: str, scope: Scope) -> str | None:
     listed = _LISTED.search(answer)
     if listed is not None and scope.wide.share(content_words(answer[listed.end() :])) < 1:
         return "list"
+    if any(scope.numbers.problem(figure) == "count" for figure in figures(answer)):
+        return "words"
     words = content_words(answer)
     if _YES_OR_NO.match(answer) or len(words) < 2:
         whole = content_words(f"{question}\n{answer}")
         return None if scope.wide.share(whole) >= _LEAST else "words"
-    known = Said(scope.wide_text, question)
-    own = [word for word in words if word not in Said(question)]
+    asked = {word for word in content_words(question) if word in scope.document_words}
+    known = Said(scope.wide_text, " ".join(asked))
+    own = [word for word in words if word not in asked]
     if own and scope.wide.share(own) < _LEAST_OF_CLAUSE:
         return "words"
     if known.share(words) < _LEAST or known.longest_unsaid(words) >= _MOST_UNSAID * (2 if scope.is_chinese else 1):
