@@ -25,12 +25,13 @@ from qchunker.prompts import Prompt, load_prompt
 
 Tell = Callable[[str, int, int], None]
 PRIMARY = "rouge_l"
-MAX_TOKENS = 512
+REPLY_TOKENS = 512
 
 
 def answer_run(
-    spec: Spec, models: Models, llm: LLM, prompts: Path | None = None, tell: Tell = lambda *_: None
-) -> dict[str, Any]:
+    spec: Spec, models: Models, llm: LLM, prompts: Path | None = None, reply_tokens: int = REPLY_TOKENS,
+    tell: Tell = lambda *_: None,
+) -> dict[str, Any]:  # fmt: skip
     """Results of the form of ``run``, with the metrics of answers.
 
     A question that the model fails on has an empty answer, which scores 0; how many these are is in every cell.
@@ -40,6 +41,7 @@ def answer_run(
         models: as for ``run``.
         llm: writes the answers; one that remembers lets a stopped run go on.
         prompts: folder with an ``answer`` prompt of one's own.
+        reply_tokens: of an answer at most.
         tell: is told of every step.
 
     Raises:
@@ -54,7 +56,7 @@ def answer_run(
     results = []
     for number, cell in enumerate(cells):
         tell(f"{cell.method} at {cell.target}, seed {cell.seed}", number, len(cells))
-        results.append(_answered(cell, spec, data, models, llm, prompt))
+        results.append(_answered(cell, spec, data, models, llm, prompt, reply_tokens))
     tell("done", len(cells), len(cells))
     signatures = {name: metric.signature(data.language) for name, metric in ANSWER_METRICS.items()}
     signature = f"prompt={prompt.sha256[:8]} answers={llm.id} " + " ".join(signatures.values())
@@ -63,14 +65,18 @@ def answer_run(
     return found | {"signature": f"{found['signature']} {signature}", "cells": results}
 
 
-def _answered(cell: Cell, spec: Spec, data: BenchSet, models: Models, llm: LLM, prompt: Prompt) -> Result:
+def _answered(
+    cell: Cell, spec: Spec, data: BenchSet, models: Models, llm: LLM, prompt: Prompt, reply_tokens: int
+) -> Result:
     pieces, size = chunks_of(cell, spec, data, models)
     chunks = trimmed_chunks((piece.as_span(data.texts[piece.doc_id], spec.texts) for piece in pieces), data.texts)
     retriever = spec.retrievers[0]
     asked = [question.text for question in data.questions]
     ranked = rankings([one.text for one in chunks], asked, [retriever], models.embedder, spec.k)[retriever]
     contexts = ["\n\n".join(_within([chunks[at] for at in row], spec.k * cell.target)) for row in ranked]
-    requests = [_request(prompt, context, one.text) for context, one in zip(contexts, data.questions, strict=True)]
+    requests = [
+        _request(prompt, context, one.text, reply_tokens) for context, one in zip(contexts, data.questions, strict=True)
+    ]
     replies = llm.complete(requests)
     answers = ["" if isinstance(reply, ModelError) else reply.text.strip() for reply in replies]
     lengths = np.array([one.end - one.start for one in chunks])
@@ -94,9 +100,9 @@ def _within(chunks: Sequence[ChunkSpan], characters: int) -> Iterator[str]:
         rest -= len(chunk.text)
 
 
-def _request(prompt: Prompt, context: str, question: str) -> Request:
+def _request(prompt: Prompt, context: str, question: str, reply_tokens: int) -> Request:
     system, shared, own = prompt.fill(passages=context, question=question)
-    return Request(system, f"{shared}\n\n", own, MAX_TOKENS)
+    return Request(system, f"{shared}\n\n", own, reply_tokens)
 
 
 def _scores(metric: str, answers: Sequence[str], data: BenchSet) -> list[float]:

@@ -9,6 +9,11 @@ from qchunker.bench.document import Plot, Section, Table
 from qchunker.bench.plots import intervals
 from qchunker.bench.tables import Lengths, Results, Row, lengths_of, rows_of
 
+OF_CUTS = frozenset({"precision_omega", "whole"})
+"""Metrics that no retriever takes part in."""
+
+_FEWEST = 20
+_FEW = f"Fewer than {_FEWEST} clusters: intervals are too narrow, and nothing can be concluded."
 LEVEL = 0.05
 """Of the corrected p-value at which a difference is marked."""
 
@@ -36,6 +41,8 @@ def _sections(results: Results, metrics: Sequence[str], with_plots: bool) -> Ite
         yield Section(f"Chunks of {target} characters", notes, [_length_table(at_target, data)], level=3)
         for metric in wanted:
             found = [row for row in rows if (row.target, row.metric) == (target, metric)]
+            if metric in OF_CUTS:
+                found = [row for row in found if row.retriever == spec["retrievers"][0]]
             plots = [_plot(found, metric, spec["baseline"])] if with_plots and len(spec["methods"]) > 1 else []
             yield Section(
                 f"{metric}, {target} characters", _verdict(found, spec), [_metric_table(found, spec)], plots, 3
@@ -83,11 +90,13 @@ def _length_table(lengths: Sequence[Lengths], data: Results) -> Table:
 
 
 def _metric_table(rows: Sequence[Row], spec: Results) -> Table:
-    header = ["method", *(f"{name}, difference from {spec['baseline']}" for name in spec["retrievers"])]
+    names = list(dict.fromkeys(row.retriever for row in rows))
+    of_cuts = rows[0].metric in OF_CUTS
+    header = ["method", *(f"{'value' if of_cuts else name}, difference from {spec['baseline']}" for name in names)]
     made = []
     for method in spec["methods"]:
         of_method = {row.retriever: row for row in rows if row.method == method}
-        made.append([method, *(shown(of_method[name]) for name in spec["retrievers"])])
+        made.append([method, *(shown(of_method[name]) for name in names)])
     return Table(header, made)
 
 
@@ -105,15 +114,17 @@ def shown(row: Row) -> str:
 def _verdict(rows: Sequence[Row], spec: Results) -> list[str]:
     """Which methods differ from the baseline, and in which direction, after correction."""
     said = []
-    for retriever in spec["retrievers"]:
+    for retriever in dict.fromkeys(row.retriever for row in rows):
         found = [row for row in rows if row.retriever == retriever and row.against and row.p_holm is not None]
         sure = [row for row in found if row.p_holm is not None and row.p_holm < LEVEL]
         better = [row.method for row in sure if row.against and row.against.difference > 0]
         worse = [row.method for row in sure if row.against and row.against.difference < 0]
         parts = ([f"better: {', '.join(better)}"] if better else []) + ([f"worse: {', '.join(worse)}"] if worse else [])
         smallest = max((row.against.detectable for row in found if row.against), default=0.0)
-        said.append(f"{retriever}: {'; '.join(parts) or 'no difference'} (found from about {smallest:.3f} on)")
-    return [f"Against {spec['baseline']}, p corrected for the number of methods (Holm). " + ". ".join(said) + "."]
+        name = "" if rows[0].metric in OF_CUTS else f"{retriever}: "
+        said.append(f"{name}{'; '.join(parts) or 'no difference'} (found from about {smallest:.3f} on)")
+    few = [_FEW] if rows and rows[0].value.n_clusters < _FEWEST else []
+    return [*few, f"Against {spec['baseline']}, p corrected for the number of methods (Holm). " + ". ".join(said) + "."]
 
 
 def _plot(rows: Sequence[Row], metric: str, baseline: str) -> Plot:

@@ -24,7 +24,7 @@ from qchunker.bench.datasets import load_set
 from qchunker.bench.equalise import Size, equal_size
 from qchunker.bench.judge import judged, metric_names
 from qchunker.bench.methods import FILE_PREFIX, METHODS, Piece, chunks_of_file
-from qchunker.bench.metrics.spans import ChunkSpan, coverage, trimmed_chunks
+from qchunker.bench.metrics.spans import ChunkSpan, coverage, trimmed_chunks, with_reach
 from qchunker.bench.retrievers import rankings
 from qchunker.bench.spec import Spec
 from qchunker.errors import InputError, OutputError
@@ -146,7 +146,7 @@ def _measured(cell: Cell, spec: Spec, data: BenchSet, metrics: Sequence[str], mo
     pieces, size = chunks_of(cell, spec, data, models)
     seconds = time.monotonic() - start
     spans = [piece.as_span(data.texts[piece.doc_id], spec.texts) for piece in pieces]
-    chunks = trimmed_chunks(spans, data.texts)
+    chunks = with_reach(trimmed_chunks(spans, data.texts), data.texts)
     lengths = np.array([chunk.end - chunk.start for chunk in chunks])
     return {
         "method": cell.method, "target": cell.target, "seed": cell.seed, "shifted": cell.shifted, "knob": size.knob,

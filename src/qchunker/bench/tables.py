@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,8 @@ class Row(NamedTuple):
         metric: name of the metric.
         value: with its interval.
         against: its difference from the baseline; None for the baseline itself.
-        p_holm: of that difference, corrected for the number of methods; None for the baseline.
+        p_holm: of that difference, the larger p of bootstrap and t-test, corrected for the number of methods; None for
+            the baseline, and where a single cluster tells nothing.
     """
 
     method: str
@@ -141,7 +143,9 @@ def _compared(results: Results, target: int, retriever: str, metric: str) -> Ite
     values = {name: values_over_seeds(results, name, target, retriever, metric) for name in spec["methods"]}
     base = values[spec["baseline"]]
     against = {name: compare(base, found, clusters) for name, found in values.items() if name != spec["baseline"]}
-    corrected = holm({name: found.p_bootstrap for name, found in against.items()}) if against else {}
+    # The larger of the two: the bootstrap is too sure where clusters are few.
+    sure = {name: max(found.p_bootstrap, found.p_t) for name, found in against.items()}
+    corrected = holm(sure) if against and not any(map(isnan, sure.values())) else {}
     for name, found in values.items():
         yield Row(name, target, retriever, metric, estimate(found, clusters), against.get(name), corrected.get(name))
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import click
 
-from qchunker.bench.answer_run import answer_run
+from qchunker.bench.answer_run import REPLY_TOKENS, answer_run
 from qchunker.bench.datasets import DATASETS
 from qchunker.bench.document import as_markdown, as_page
 from qchunker.bench.report import sections_of
@@ -107,15 +107,24 @@ def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | No
 )
 @click.option("--llm-model", metavar="NAME", help="Of the model on the server.")
 @click.option("--prompts", metavar="FOLDER", help="With answer.en.md or answer.zh.md of your own.")
+@click.option(
+    "--reply-tokens",
+    type=click.IntRange(1, 10**6),
+    default=REPLY_TOKENS,
+    show_default=True,
+    help="Of an answer at most.",
+)
 @run_options
-def answer_command(spec: Path, out: Path, questions: int | None, prompts: str | None, **given: Any) -> None:
+def answer_command(
+    spec: Path, out: Path, questions: int | None, prompts: str | None, reply_tokens: int, **given: Any
+) -> None:
     """Have a language model answer from the best chunks of every method, and compare with the references."""
     read = read_spec(spec, {"questions": questions} if questions is not None else None)
     with llm_run(dict.fromkeys(ROLES) | ROLE_OPTIONS | {"report": None} | given) as model:
         llm = cast("LLM", model.models["llm"])
         try:
             with progress_of("bench") as tell:
-                results = answer_run(read, _models(read), llm, Path(prompts) if prompts else None, tell)
+                results = answer_run(read, _models(read), llm, Path(prompts) if prompts else None, reply_tokens, tell)
         finally:
             print_spending(model, None)
         if model.dry is not None:

@@ -46,6 +46,8 @@ def _of_set(found: Row, with_plots: bool) -> Iterator[Section]:
     yield Section(
         f"Within documents of {found['name']}", [text], [_within_table(found["within"], found["gains"])], level=3
     )
+    if found["completion"]:
+        yield _completion_section(found, with_plots)
     if found["within_lm"]:
         text = f"{found['n_within_lm']} sections that a language model read too."
         yield Section(f"Within documents of {found['name']}, with a language model", [text],
@@ -109,6 +111,26 @@ def _within_table(rows: Sequence[Row], gains: Sequence[Row]) -> Table:
                 cells.append(f"{one['gain']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]")
         made.append(cells)
     return Table(header, made)
+
+
+def _completion_section(found: Row, with_plots: bool) -> Section:
+    rows = [row for row in found["perplexities"] if "left_out" not in row]
+    text = (
+        f"{len(rows)} chunks that completion adds something to. Perplexity per token, paired by chunk, below 0 is "
+        "easier to read. Longer text has a lower perplexity whatever it says, so the control has other text of its "
+        "document in the same places, equally long."
+    )
+    table = Table(["difference", "before", "after", "after - before [95 %]", "p"], [
+        [one["what"], f"{one['a']:.1f}", f"{one['b']:.1f}",
+         _marked(f"{one['difference']:+.2f} [{one['low']:+.2f}, {one['high']:+.2f}]", one["p_bootstrap"]),
+         f"{one['p_bootstrap']:.3f}"]
+        for one in found["completion"]
+    ])  # fmt: skip
+    places = [at / max(1, len(rows) - 1) for at in range(len(rows))]
+    curves = {name: (places, sorted(row[name] for row in rows)) for name in ("original", "completed", "control")}
+    plots = [Plot("Perplexity of all chunks, lowest first", lines(curves, "share of chunks", "perplexity"))]
+    return Section(f"Perplexity before and after completion on {found['name']}", [text], [table],
+                   plots if with_plots else [], 3)  # fmt: skip
 
 
 def _mixture_section(study: Mapping[str, Any]) -> Section:

@@ -14,7 +14,7 @@ from qchunker.bench.dataset import CHARACTERS, BenchSet
 from qchunker.bench.run import data_of, write_json
 from qchunker.bench.significance import holm
 from qchunker.bench.spec import spec_of
-from qchunker.bench.study import strategies, within
+from qchunker.bench.study import completion, strategies, within
 from qchunker.bench.study.candidates import CANDIDATES, lm_candidates
 from qchunker.bench.study.sections import sections_of
 from qchunker.bench.tables import Results
@@ -37,6 +37,7 @@ class StudyConfig:
         within_sections: of every set, that are cut at random.
         partitions: random ones of each.
         lm_partitions: sections and partitions that a language model reads too; (0, 0) leaves it out.
+        completed: chunks of every set whose perplexity is read before and after completion.
         draws: random partitions that ChunkScore is corrected by.
         li_sample: boundaries of them that the language model reads.
     """
@@ -46,6 +47,7 @@ class StudyConfig:
     within_sections: int = 60
     partitions: int = 32
     lm_partitions: tuple[int, int] = (8, 12)
+    completed: int = 40
     draws: int = 32
     li_sample: int = 16
 
@@ -93,6 +95,7 @@ def _of_set(
     target = spec.targets[0]
     drawn = keep("within", partial(_within, data, target, loaded, config, tell))
     read = keep("within-lm", partial(_within_lm, data, target, loaded, lm, config, tell)) if lm else []
+    easier = keep("completion", partial(_completion, data, target, loaded, config, tell)) if lm else []
     agreed = within.agreement(drawn, budget_metrics)
     return {
         "name": data.name, "language": data.language, "signature": results["signature"], "target": target,
@@ -101,6 +104,7 @@ def _of_set(
         "weights": [one for name in table[0]["metrics"] for one in strategies.weights(table, name)],
         "within": _corrected(agreed), "gains": within.gains(drawn, budget_metrics), "n_within": len(drawn),
         "within_lm": _corrected(within.agreement(read, budget_metrics)), "n_within_lm": len(read), "rows": drawn,
+        "completion": completion.differences(easier), "perplexities": easier,
     }  # fmt: skip
 
 
@@ -126,6 +130,11 @@ def _within_lm(
     number, partitions = config.lm_partitions
     sections = sections_of(data, config.section_chars, number, loaded.embedder, least_questions=1)
     return within.scored(sections, data, target, partitions, {**CANDIDATES, **lm}, loaded.embedder, tell)
+
+
+def _completion(data: BenchSet, target: int, loaded: Models, config: StudyConfig, tell: Tell) -> list[dict[str, Any]]:
+    chunks = completion.completed_chunks(data, target, config.completed, loaded)
+    return [] if loaded.lm is None else completion.perplexities(chunks, loaded.lm, tell)
 
 
 def _within_metrics(data: BenchSet) -> list[str]:
