@@ -60,10 +60,7 @@ def lumber(document: Document, config: ChunkingConfig, models: Models) -> Partit
     at = 0
     while at < len(paragraphs):
         cuts.append(paragraphs[at].first)
-        stop = at + 1
-        while stop < len(paragraphs) and places.size(paragraphs[at].first, paragraphs[stop].stop) <= window:
-            stop += 1
-        at = _shift(places, paragraphs[at:stop], asked) + at
+        at += _shift(places, paragraphs[at : _end_of_window(places, paragraphs, at, window)], asked)
     settings = f"{asked.settings} window={window} paragraph={most}"
     return places.partition(places.without_small(cuts), "lumber", settings)
 
@@ -76,6 +73,15 @@ def paragraphs_of(places: CutPoints, most: int) -> list[Paragraph]:
         if begins or places.size(starts[-1], number + 1) > most:
             starts.append(number)
     return [Paragraph(*pair) for pair in zip(starts, [*starts[1:], len(places.units)], strict=True)]
+
+
+def _end_of_window(places: CutPoints, paragraphs: list[Paragraph], at: int, window: int) -> int:
+    """Behind the paragraphs that a window shows: two at least, where a chunk may hold both."""
+    first, stop = paragraphs[at].first, at + 1
+    most = max(window, places.room(first))
+    while stop < len(paragraphs) and places.size(first, paragraphs[stop].stop) <= most:
+        stop, most = stop + 1, window
+    return stop
 
 
 def _shift(places: CutPoints, shown: list[Paragraph], asked: Inquiry) -> int:

@@ -20,8 +20,8 @@ from qchunker.models.causal_lm import CausalLM
 from qchunker.models.load import Models, lm_for
 from qchunker.types import Document, Partition
 
-CONTEXT_CHARS = 1_500
-"""The most text that a sentence is read after; at least half of it wherever there is so much."""
+CONTEXT_CHARS, KEPT_CHARS = 2_000, 500
+"""The most text that a sentence is read after, and what is kept of it where it grows longer: a third is read twice."""
 
 _DIGITS = 6  # other threads of the same library may sum in another order
 
@@ -44,7 +44,7 @@ def perplexity(document: Document, config: ChunkingConfig, models: Models, *, th
     places = CutPoints(document, config)
     lm = lm_for(models, document.text)
     cuts = [behind + 1 for behind in minima(sentence_losses(places, lm), threshold)]
-    settings = f"lm={lm.id} threshold={threshold:g} context={CONTEXT_CHARS}"
+    settings = f"lm={lm.id} threshold={threshold:g} context={CONTEXT_CHARS},{KEPT_CHARS}"
     return places.partition(places.merged(cuts), "perplexity", settings)
 
 
@@ -84,13 +84,13 @@ def _readings(places: CutPoints) -> Iterator[str]:
 
 
 def _contexts(texts: Sequence[str]) -> list[str | None]:
-    """What stands before each text. Neighbours share its beginning, which moves on by half of the greatest length."""
+    """What stands before each text. Neighbours share its beginning, which moves on when there is too much of it."""
     ends = list(accumulate(map(len, texts), initial=0))
     contexts: list[str | None] = []
     first = 0
     for number in range(len(texts)):
         if ends[number] - ends[first] > CONTEXT_CHARS:
-            while first < number - 1 and ends[number] - ends[first] > CONTEXT_CHARS // 2:
+            while first < number - 1 and ends[number] - ends[first] > KEPT_CHARS:
                 first += 1
         contexts.append("".join(texts[first:number])[-CONTEXT_CHARS:] or None)
     return contexts

@@ -73,13 +73,13 @@ def _as_many_as_the_target_asks(places: CutPoints, ordered: list[int]) -> list[i
     The limit adds cuts and the least size takes some away, so that their number alone does not tell.
     """
     wanted = max(1, round(places.size(0, len(places.units)) / places.aim))
-    low, high = 0, len(ordered)
+    low, high = 0, len(ordered)  # as many as possible, so that few are left to the limit
     while low < high:
-        middle = (low + high) // 2
-        if len(places.pieces(ordered[:middle])) < wanted:
-            low = middle + 1
+        middle = (low + high + 1) // 2
+        if len(places.pieces(ordered[:middle])) <= wanted:
+            low = middle
         else:
-            high = middle
-    fewer = max(0, low - 1)
-    off = {n: abs(len(places.pieces(ordered[:n])) - wanted) for n in (fewer, low)}
+            high = middle - 1
+    more = min(len(ordered), low + 1)
+    off = {n: abs(len(places.pieces(ordered[:n])) - wanted) for n in (low, more)}
     return ordered[: min(off, key=lambda n: (off[n], n))]
