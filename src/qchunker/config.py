@@ -346,6 +346,7 @@ class SearchConfig:
         relevance_weight: of maximal marginal relevance; 1 takes the best, lower ones prefer what differs.
         mmr_pool: of how many of the best it chooses.
         with_links: whether the exception comes with its rule, and the rule with its exception.
+        with_chunk: whether a question-answer pair comes with the chunk that it was made from.
         with_neighbours: chunks before and behind that come with a hit.
         with_section: whether the rest of the section comes with a hit.
         related_chars: that come with a hit at most.
@@ -361,6 +362,7 @@ class SearchConfig:
     relevance_weight: float = 1.0
     mmr_pool: int = 32
     with_links: bool = True
+    with_chunk: bool = True
     with_neighbours: int = 0
     with_section: bool = False
     related_chars: int = 1500

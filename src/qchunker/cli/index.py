@@ -75,7 +75,7 @@ def _search_options(command: Command) -> Command:
 @click.argument("paths", nargs=-1, required=True)
 @_store
 @click.option("--documents", metavar="FILE.jsonl", help="Texts of the chunks, where the rows have none.")
-@click.option("--qa", is_flag=True, help="The paths are JSON lines of question-answer pairs.")
+@click.option("--qa", is_flag=True, help="The paths are JSON lines of question-answer pairs, see qchunker qa.")
 @click.option("--sentences", is_flag=True, help="Give every sentence a vector of its own too.")
 @click.option("--target-chars", type=int, help="Size that chunks aim at.")
 @click.option("--no-complete", is_flag=True, help="Cut only; add nothing to the chunks.")
@@ -159,7 +159,7 @@ def _print_sync(done: Sync, store: str, *, as_json: bool) -> None:
 @_store
 @_search_options
 def search(question: str, store: str, embedder: str, k: int, as_json: bool, explain: bool, **options: Any) -> None:
-    """Find the chunks that fit a question best."""
+    """Find the chunks and question-answer pairs that fit a question best."""
     config, wanted = _config(options), _filter(options)
     _check_question(question)
     with _opened(store, embedder, create=False) as opened:
@@ -285,6 +285,9 @@ def _print_hit(console: Console, number: int, hit: Hit, question: str, *, explai
         console.print(Text("   " + ", ".join(parts), style="dim"))
     text = " ".join(hit.text.split())
     console.print(_highlighted(_plain(text[:_SHOWN_CHARS] + ("…" if len(text) > _SHOWN_CHARS else "")), question))
+    if row.get("full_answer"):
+        full = " ".join(str(row["full_answer"]).split())
+        console.print(Text(_plain(f"   {full[:_SHOWN_CHARS]}{'…' if len(full) > _SHOWN_CHARS else ''}")))
     for one in hit.related:
         words = " ".join(str(one.row.get("text") or "").split())[:_SHOWN_CHARS]
         console.print(Text(_plain(f"   {one.kind.replace('_', ' ')}: {words}"), style="dim"))

@@ -57,8 +57,8 @@ def qa_entries(rows: Sequence[Row], embedder: Embedder) -> list[Entry]:
     """Entries of question-answer pairs of one document: vectors of both together, of the answer, of every wording.
 
     Args:
-        rows: with ``qa_id``, ``doc_id``, ``question`` and ``answer``; ``summary``, ``variants``, ``source``, ``start``
-            and ``end`` are optional. All fields stay in the payload.
+        rows: with ``qa_id``, ``doc_id``, ``question`` and ``answer``; ``full_answer``, ``summary``, ``variants``,
+            ``source``, ``start``, ``end`` and others are optional. All fields stay in the payload.
         embedder: for the vectors.
 
     Raises:
@@ -70,7 +70,7 @@ def qa_entries(rows: Sequence[Row], embedder: Embedder) -> list[Entry]:
         for name in ("qa_id", "doc_id", "question", "answer"):
             if not isinstance(row.get(name), str) or not row[name].strip():
                 raise InputError(f"question-answer pair {row.get('qa_id')!r}: {name} is missing or blank")
-        text = f"{row['question']}\n{row.get('summary') or row['answer']}"
+        text = f"{row['question']}\n{row['answer']}"
         record = dict(row) | {"record": QA, "record_id": f"{row['doc_id']}#{row['qa_id']}", "embedding_text": text}
         records.append(record)
         place = len(records) - 1
@@ -112,6 +112,7 @@ _FIELDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "embedding_text": ("text", lambda value: isinstance(value, str)),
     "question": ("text", lambda value: isinstance(value, str)),
     "summary": ("text", lambda value: isinstance(value, str)),
+    "full_answer": ("text", lambda value: isinstance(value, str)),
     "heading_path": ("a list of texts", _is_path),
     "variants": ("a list of texts", _is_path),
     "links": ("a list of {kind, target}", _are_links),

@@ -1,4 +1,4 @@
-"""What comes with a hit: the exception to its rule, its neighbours, the rest of its section."""
+"""What comes with a hit: the chunk of a pair, the exception to its rule, its neighbours, the rest of its section."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from qchunker.config import SearchConfig
+from qchunker.indexing.records import CHUNK, QA
 from qchunker.indexing.snapshot import Snapshot
 from qchunker.retrieval.hits import Related
+
+_NEAREST = 32  # records in front of the end of a pair that are looked at for its chunk
 
 
 def related(snapshot: Snapshot, record: int, config: SearchConfig) -> tuple[Related, ...]:
     """Records that come with one, each once, while the characters allowed last; linked ones first.
+
+    The chunk that a question-answer pair was made from comes in any case.
 
     Args:
         snapshot: of the index.
@@ -21,6 +26,10 @@ def related(snapshot: Snapshot, record: int, config: SearchConfig) -> tuple[Rela
     """
     found: list[Related] = []
     seen, room = {record}, config.related_chars
+    chunk = chunk_of(snapshot, record) if config.with_chunk else None
+    if chunk is not None:
+        seen.add(chunk)
+        found.append(Related("chunk", snapshot.payload(chunk)))
     for kind, at in _candidates(snapshot, record, config):
         if at in seen:
             continue
@@ -48,6 +57,30 @@ def _candidates(snapshot: Snapshot, record: int, config: SearchConfig) -> Iterat
     if config.with_section:
         same = (snapshot.documents == snapshot.documents[record]) & (snapshot.paths == snapshot.paths[record])
         yield from (("section", int(at)) for at in np.flatnonzero(same))
+
+
+def chunk_of(snapshot: Snapshot, record: int) -> int | None:
+    """The chunk that holds most of the place of a question-answer pair; None of other records, and where there is none.
+
+    The chunks may be of another run or tool: what counts is where they stand in the document of the pair.
+    """
+    row = snapshot.payload(record)
+    doc_id, start, end = row.get("doc_id"), row.get("start"), row.get("end")
+    if row.get("record") != QA or doc_id not in snapshot.doc_ids or not isinstance(start, int):
+        return None
+    end = end if isinstance(end, int) and end > start else start + 1
+    document = np.flatnonzero(snapshot.documents == snapshot.doc_ids.index(doc_id))
+    before = document[snapshot.starts[document] < end]
+    best, most = None, 0
+    for at in map(int, before[np.argsort(-snapshot.starts[before], kind="stable")][:_NEAREST]):
+        chunk = snapshot.payload(at)
+        stop = chunk.get("end")
+        if chunk.get("record") != CHUNK or not isinstance(stop, int):
+            continue
+        shared = min(end, stop) - max(start, int(snapshot.starts[at]))
+        if shared > most:
+            best, most = at, shared
+    return best
 
 
 def place_of(snapshot: Snapshot, record_id: str, near: int) -> int | None:

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 
 class Related(NamedTuple):
-    """A record that comes with a hit: ``kind`` is ``limits``, ``limited_by``, ``before``, ``behind`` or ``section``."""
+    """A record that comes with a hit.
+
+    ``kind`` is ``chunk`` (that a pair was made from), ``limits``, ``limited_by``, ``before``, ``behind`` or ``section``.
+    """
 
     kind: str
     row: Mapping[str, Any]
