@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from qchunker import ChunkingConfig, Partition
 
+# Reasons for a cut that docs/chunking.md tells.
+CUTS = "start heading block item row line sentence clause word grapheme".split()
 TEXTS = {
     "emoji": "👩‍🚒🇯🇵👍🏻 " * 200, "crlf": "One line.\r\nAnother line.\r\n\r\nA third.\r\n" * 30, "no spaces": "x" * 3000,
     "zh no stops": "长" * 3000, "one paragraph": "The pump must be oiled weekly. " * 200, "zh one paragraph": "阀门应当关闭，并记录当班人员姓名。" * 120,
@@ -22,5 +24,6 @@ def assert_lossless(partition: Partition, config: ChunkingConfig) -> None:
         assert not text[at : chunk.start].strip()
         assert chunk.text.strip()
         assert len(chunk.embedding_text) <= config.limit or chunk.oversize
+        assert chunk.cut in CUTS
         at = chunk.end
     assert not text[at:].strip()
