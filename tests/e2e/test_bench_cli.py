@@ -83,10 +83,9 @@ def test_run_report_compare(spec: Path, tmp_path: Path) -> None:
 
 def test_the_study_without_a_language_model(spec: Path, tmp_path: Path) -> None:
     spec.write_text(spec.read_text().replace('"fixed", ', '"fixed", "sentence", "random", '))
-    path, _ = result_of(bench("run", spec, "-o", tmp_path))
     report = tmp_path / "study.md"
     done = bench(
-        "chunkscore", path, "-o", tmp_path, "--lm", "none", "--sections", "2", "--within", "2", "--output", report
+        "chunkscore", spec, "-o", tmp_path, "--lm", "none", "--sections", "2", "--within", "2", "--output", report
     )
     _, study = result_of(done)
     assert study["sets"][0]["lm"] == "none"
@@ -163,7 +162,7 @@ def test_sets_are_listed() -> None:
         (["run", "none.toml"], "cannot be read"),
         (["report", "none.json"], "cannot be read"),
         (["compare", "none.json", "none.json"], "cannot be read"),
-        (["chunkscore", "none.json"], "cannot be read"),
+        (["chunkscore", "none.toml"], "cannot be read"),
     ],
 )
 def test_what_is_not_there_is_named(

@@ -289,10 +289,11 @@ def test_instructions_in_passages_stay_between_the_tags(tmp_path: Path) -> None:
 
 
 def test_the_study_correlates_scores_with_results(folder: Path, tmp_path: Path) -> None:
-    found = run(spec(folder, seeds=[0], targets=[100]), tmp_path, MODELS)
+    asked = spec(folder, seeds=[0], targets=[100])
+    runs = [(asked, run(asked, tmp_path, MODELS))]
     config = StudyConfig(sections=3, section_chars=300, within_sections=6, partitions=8, lm_partitions=(2, 8), draws=8,
                          li_sample=8)  # fmt: skip
-    made = study([found], lambda _: Models(HashingEmbedder(), UnigramLM()), config, tmp_path)
+    made = study(runs, lambda _: Models(HashingEmbedder(), UnigramLM()), config, tmp_path)
     one = made["sets"][0]
     assert {row["method"] for row in one["table"]} == {"recursive", "fixed", "sentence", "random"}
     assert {"li", "sd", "value", "boundary evidence", "held-out sentences"} <= one["table"][0]["scores"].keys()
@@ -314,5 +315,5 @@ def test_the_study_correlates_scores_with_results(folder: Path, tmp_path: Path) 
 
         return Models(Dead(), UnigramLM())
 
-    again = study([found], dead, config, tmp_path)
+    again = study(runs, dead, config, tmp_path)
     assert json.dumps(again) == json.dumps(made)

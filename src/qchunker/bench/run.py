@@ -110,9 +110,10 @@ def run(spec: Spec, folder: Path, models: Models, tell: Tell = lambda *_: None) 
 
 
 def described(spec: Spec, data: BenchSet, models: Models, metrics: Sequence[str], primary: str) -> dict[str, Any]:
-    """Everything about results but the cells."""
+    """Everything about results but the cells. Where the data lies is not a part of them."""
+    plain = {name: value for name, value in asdict(spec).items() if name != "path"}
     return {
-        "version": _VERSION, "signature": _signature(spec, data, models), "spec": asdict(spec),
+        "version": _VERSION, "signature": _signature(spec, data, models), "spec": plain,
         "spec_signature": spec.signature,
         "set": {"name": data.name, "language": data.language, "fingerprint": data.fingerprint, "licence": data.licence,
                 "documents": len(data.documents), "characters": sum(len(one.text) for one in data.documents),

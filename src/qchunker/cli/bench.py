@@ -136,7 +136,7 @@ def answer_command(
 
 
 @bench.command(name="chunkscore")
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--out",
@@ -150,10 +150,13 @@ def answer_command(
     "--run-dir",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Where finished parts are kept.  [default: FOLDER/run of --out]",
+    help="Where finished parts are kept, those of `bench run` too.  [default: FOLDER/run of --out]",
 )
 @click.option("--lm", default="auto", show_default=True, help="Reads for LI; none leaves it out.")
 @click.option("--sections", type=int, default=StudyConfig().sections, show_default=True, help="Scored, of every set.")
+@click.option(
+    "--section-chars", type=int, default=StudyConfig().section_chars, show_default=True, help="About their length."
+)
 @click.option(
     "--within",
     type=int,
@@ -164,15 +167,16 @@ def answer_command(
 @click.option("--output", metavar="FILE", help="Also the report, as Markdown.")
 @click.option("--html", "page", metavar="FILE", help="Also one page of HTML with plots.")
 def chunkscore_command(
-    results: tuple[Path, ...], out: Path, run_dir: Path | None, lm: str, sections: int, within: int,
+    specs: tuple[Path, ...], out: Path, run_dir: Path | None, lm: str, sections: int, section_chars: int, within: int,
     output: str | None, page: str | None,
 ) -> None:  # fmt: skip
-    """Do ChunkScore and other direct scores tell which chunks will be found? Over RESULTS of runs, one per set."""
-    read = [read_results(path) for path in results]
-    config = StudyConfig(sections=sections, within_sections=within)
+    """Do ChunkScore and other direct scores tell which chunks will be found? Over the runs of SPECS, one per set."""
+    config = StudyConfig(sections=sections, section_chars=section_chars, within_sections=within)
+    folder = run_dir or out / "run"
     with progress_of("study") as tell:
-        made = study(read, lambda text: load_models(read[0]["spec"]["embedder"], lm, text=text), config,
-                     run_dir or out / "run", tell)  # fmt: skip
+        read = [read_spec(path) for path in specs]
+        runs = [(spec, run(spec, folder, _models(spec), tell)) for spec in read]
+        made = study(runs, lambda text: load_models(read[0].embedder, lm, text=text), config, folder, tell)
     digest = hashlib.sha256("".join(one["signature"] for one in made["sets"]).encode()).hexdigest()[:10]
     path = out / f"{revision()}-{digest}-study.json"
     write_json(path, made)

@@ -13,7 +13,7 @@ from typing import Any
 from qchunker.bench.dataset import CHARACTERS, BenchSet
 from qchunker.bench.run import data_of, write_json
 from qchunker.bench.significance import holm
-from qchunker.bench.spec import spec_of
+from qchunker.bench.spec import Spec
 from qchunker.bench.study import completion, strategies, within
 from qchunker.bench.study.candidates import CANDIDATES, lm_candidates
 from qchunker.bench.study.sections import sections_of
@@ -58,26 +58,25 @@ class StudyConfig:
 
 
 def study(
-    results: Sequence[Results], models: Callable[[str], Models], config: StudyConfig, folder: Path,
+    runs: Sequence[tuple[Spec, Results]], models: Callable[[str], Models], config: StudyConfig, folder: Path,
     tell: Tell = lambda *_: None,
 ) -> Study:  # fmt: skip
     """Everything about the direct scores of some results.
 
     Args:
-        results: of runs, one per set.
+        runs: specs with their results, one per set.
         models: embedder and language model for a text, so that Chinese gets one that knows it.
         config: how much is read.
         folder: where finished parts are kept.
         tell: is told of every step.
     """
-    sets = [_of_set(one, models, config, folder, tell) for one in results]
+    sets = [_of_set(spec, results, models, config, folder, tell) for spec, results in runs]
     return {"version": _VERSION, "config": _plain(config), "sets": sets, "mixtures": _mixtures(sets)}
 
 
 def _of_set(
-    results: Results, models: Callable[[str], Models], config: StudyConfig, folder: Path, tell: Tell
+    spec: Spec, results: Results, models: Callable[[str], Models], config: StudyConfig, folder: Path, tell: Tell
 ) -> dict[str, Any]:
-    spec = spec_of({**results["spec"]}, "results")
     data = data_of(spec)
     loaded = models(data.documents[0].text)
     lm = {} if loaded.lm is None else lm_candidates(loaded.lm)
