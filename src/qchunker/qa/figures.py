@@ -61,8 +61,11 @@ class Figures:
                 self._counted.setdefault(value, set()).update(labels)
 
     def problem(self, figure: Figure) -> str | None:
-        """Why a number cannot be from the text: ``number`` where it is not there, ``unit`` where it has another unit,
-        ``count`` where other words stand behind it; None if it can."""
+        """Why a number cannot be from the text; None if it can.
+
+        ``number`` where it is not there, ``unit`` where it has another unit, ``count`` where it stands before other
+        words.
+        """
         parts = [figure.value] if figure.value in self._counted else _PARTS.split(figure.value)
         if any(part not in self._counted for part in parts):
             return "number"

@@ -17,6 +17,9 @@ from qchunker.types import Block, Document, Span
 
 _QUESTION = re.compile(r"[?？][\s*_`\"'”’）)]*\Z")
 _LEAST_WORDS = 2  # of a sentence that can answer something
+_TITLE_WORDS = 8
+_STOPS = tuple(".!?。！？；;…\"'”’)）")
+_OPEN_ENDS = tuple("；;：:，,、")
 
 
 def groups_of(document: Document, size: int = 10, least: int = 5) -> tuple[Group, ...]:
@@ -66,12 +69,18 @@ def _parts(document: Document, size: int) -> Iterator[list[Unit]]:
             yield body
             held = headings
         for unit in _units(document, block):
-            if unit.kind == "sentence" and _n_wanted(held) >= size:
+            if unit.kind == "sentence" and _n_wanted(held) >= size and not _goes_on(document.text, held, size):
                 yield held
                 held = []
             held.append(unit)
     if held and any(unit.kind != "heading" for unit in held):
         yield held
+
+
+def _goes_on(text: str, held: Sequence[Unit], size: int) -> bool:
+    """Whether the last sentence is a part of one, so that the group ends behind it, up to twice its size."""
+    last = held[-1]
+    return _n_wanted(held) < 2 * size and text[last.start : last.end].endswith(_OPEN_ENDS)
 
 
 def _without_last_headings(units: list[Unit]) -> tuple[list[Unit], list[Unit]]:
@@ -96,8 +105,10 @@ def _units(document: Document, block: Block) -> Iterator[Unit]:
     elif block.kind in ("table", "record"):
         yield from _rows(text, block)
     else:
-        for start, end in sentence_spans(text, block.start, block.end):
-            yield Unit(start, end, "sentence", None, _says_something(text[start:end]))
+        sentences = sentence_spans(text, block.start, block.end)
+        is_title = len(sentences) == 1 and block.kind == "paragraph" and _looks_like_title(text[slice(*sentences[0])])
+        for start, end in sentences:
+            yield Unit(start, end, "sentence", None, not is_title and _says_something(text[start:end]))
 
 
 def _rows(text: str, block: Block) -> Iterator[Unit]:
@@ -110,5 +121,16 @@ def _rows(text: str, block: Block) -> Iterator[Unit]:
         yield Unit(line.start, line.end, "row", None if is_header else header, wants_answer)
 
 
+def _looks_like_title(line: str) -> bool:
+    """Whether a line that stands alone names something and says nothing of it."""
+    return (
+        not line.endswith(_STOPS)
+        and len(set(content_words(line))) <= _TITLE_WORDS
+        and not any(char in line for char in ":：，,;；|=")
+    )
+
+
 def _says_something(sentence: str) -> bool:
-    return _QUESTION.search(sentence) is None and len(set(content_words(sentence))) >= _LEAST_WORDS
+    words = {word for word in content_words(sentence) if not word[0].isdigit()}
+    has_number = any(map(str.isdigit, sentence.lstrip(" 0123456789.)）(（、")))
+    return _QUESTION.search(sentence) is None and len(words) + has_number >= _LEAST_WORDS

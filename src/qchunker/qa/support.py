@@ -23,6 +23,7 @@ _LEAST = 0.7
 _LEAST_OF_CLAUSE = 0.5
 _MOST_UNSAID = 3  # words in a row
 _CLAUSE_WORDS = 3
+_FEW_WORDS = 3  # of a text whose language can be told
 _NOT_DENIED = re.compile(r"(?:only|except|unless|excluding|without|除.*|以外|之外|外|仅|只)\Z", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:prohibit\w*|forbid\w*|forbidden|refus\w*|exclu\w*|exempt\w*|banned|cannot)\b|拒绝|不予|排除|豁免|免除",
@@ -86,7 +87,7 @@ class Scope:
         numbers: of the group and the headings.
         document_words: of the whole document.
         document_numbers: likewise.
-        is_chinese: whether the group is written in Chinese.
+        languages: of its sentences and headings: whether they are Chinese.
         above: the words of the headings above the group and of the title.
     """
 
@@ -96,7 +97,7 @@ class Scope:
     numbers: Figures
     document_words: Said
     document_numbers: Figures
-    is_chinese: bool
+    languages: frozenset[bool]
     above: Said
 
 
@@ -112,7 +113,9 @@ def scope_of(group: Read, document_words: Said, document_numbers: Figures, title
     headers = " ".join(group.document.text[slice(*unit.header)] for unit in group.group.units[:1] if unit.header)
     above = [*_headings(group.document, group.group.start, group.group.end), title]
     wide = "\n".join([group.text, headers, *above])
-    return Scope(group, Said(wide), fold(wide), Figures(wide), document_words, document_numbers, is_chinese(group.text),
+    spoken = [text for text in (*group.texts, *above) if len(content_words(text)) >= _FEW_WORDS]
+    languages = frozenset(map(is_chinese, spoken or [group.text]))
+    return Scope(group, Said(wide), fold(wide), Figures(wide), document_words, document_numbers, languages,
                  Said(*above))  # fmt: skip
 
 
@@ -145,8 +148,7 @@ def verdict(question: str, answer: str, scope: Scope) -> Verdict:
         return Verdict("too long")
     if fold(question).strip(" ?？").casefold() == fold(answer).strip(" .。").casefold():
         return Verdict("echo")
-    has_chinese = re.search("[\u3400-\u9fff]", scope.wide_text) is not None
-    if scope.is_chinese != is_chinese(question) and scope.is_chinese == has_chinese:
+    if is_chinese(question) not in scope.languages:
         return Verdict("language")
     asked = _unknown_in_document(question, scope)
     if asked:
@@ -302,7 +304,7 @@ def _words(question: str, answer: str, scope: Scope) -> str | None:
     own = [word for word in words if word not in asked]
     if own and scope.wide.share(own) < _LEAST_OF_CLAUSE:
         return "words"
-    if known.share(words) < _LEAST or known.longest_unsaid(words) >= _MOST_UNSAID * (2 if scope.is_chinese else 1):
+    if known.share(words) < _LEAST or known.longest_unsaid(words) >= _MOST_UNSAID * (2 if is_chinese(answer) else 1):
         return "words"
     for start, end in clause_spans(answer):
         clause = content_words(answer[start:end])

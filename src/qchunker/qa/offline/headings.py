@@ -11,6 +11,7 @@ from qchunker.types import Span
 
 _LONGEST_EN, _LONGEST_ZH = 700, 260
 _LEAST = 20
+_MOST = 0.5
 
 
 def headings(pages: Pages) -> Iterator[Found]:
@@ -21,7 +22,7 @@ def headings(pages: Pages) -> Iterator[Found]:
     for section, blocks in pages.bodies():
         if not section.title or section.generic or section.title.endswith(("?", "？")):
             continue
-        if section.title in pages.title or pages.title in section.title:
+        if _is_title(section.title, pages.title):
             continue
         if not blocks or any(block.kind not in ("paragraph", "list_item", "quote") for block in blocks):
             continue
@@ -30,3 +31,9 @@ def headings(pages: Pages) -> Iterator[Found]:
             continue
         words = render(pages.language, "heading_of", context(section.title, 60), context(pages.title, 60))
         yield Found(words, answer, (section.evidence,), "heading")
+
+
+def _is_title(heading: str, title: str) -> bool:
+    """Whether a heading is the title, or most of it."""
+    short, long = sorted((heading, title), key=len)
+    return short in long and len(short) > _MOST * len(long)

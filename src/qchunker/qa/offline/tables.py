@@ -17,6 +17,7 @@ _LONGEST_NAME, _LONGEST_CELL = 40, 300
 _INDEX = re.compile(
     r"(?:序号|序號|编号|編號|no\.?|nr\.?|#|id|备注|備註|说明|remarks?|notes?|comments?|description)\Z", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"(?:序号|序號|no\.?|nr\.?|#|id)\Z", re.IGNORECASE)
 _NOTHING = re.compile(
     r"[\s\-–—/*.…]*\Z|(?:n/?a|none|nil|无|無|暂无|同上|ditto|idem|t\.?b\.?d\.?)\Z|见(?:备注|下文|上文|"
     r"附件|表|注)|(?:see|cf)\b",
@@ -74,7 +75,7 @@ def _table(pages: Pages, header: Span, lines: Sequence[Span]) -> Iterator[Found]
             continue
         for column, name in enumerate(names):
             value = text[slice(*row[column])]
-            if column != place and _is_name(name) and not _INDEX.match(name) and _says(value):
+            if column != place and _is_name(name) and not _NUMBERED.match(name) and _says(value):
                 yield Found(_question(name, label, about, pages.language), row[column], (line, head_lines[0]), "table")
 
 
