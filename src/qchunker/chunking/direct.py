@@ -14,6 +14,7 @@ from qchunker.asking import Answered, Task, Units, ask
 from qchunker.chunking.asked import Inquiry, anchored, cuts_in, inquiry, windows_of
 from qchunker.chunking.cut_points import CutPoints
 from qchunker.config import ChunkingConfig
+from qchunker.errors import ModelOutputError
 from qchunker.models.json_output import CutReplyError, without_thoughts
 from qchunker.models.llm import Completion, Request
 from qchunker.models.load import Models
@@ -74,7 +75,8 @@ def _read(places: CutPoints, units: Units, reply: Completion, asked: Inquiry) ->
     if reply.is_cut:
         stop = cuts[-1]  # the last chunk may be half there
         if stop == units[0]:
-            raise CutReplyError(asked.llm.id, "the first chunk is cut off")
+            # There was room for a copy, so that more of it would not help.
+            raise ModelOutputError(asked.llm.id, "the reply goes on without an end")
     elif tail := text.find(anchors[last.anchor].tail, last.start):
         covered = [unit for unit in units if places.units[unit].start < tail.end]
         if places.size(covered[-1] + 1, stop) > places.aim:
