@@ -40,7 +40,7 @@ def main() -> None:
         path = HERE / "results" / f"{revision()}-{results['spec_signature']}.json"
         write_json(path, summary_of(results))
     runs = [(specs[name], found[name]) for name in arguments.study.split(",") if name in found]
-    config = StudyConfig(sections=8, section_chars=1500)
+    config = StudyConfig(sections=6, section_chars=1500, lm_partitions=(6, 10), draws=16, li_sample=8)
     made = study(runs, lambda text: load_models(lm=arguments.lm, text=text), config, arguments.run_dir, _tell)
     sections = [*sections_of(list(found.values()), METRICS, with_plots=False), *study_sections(made, with_plots=False)]
     page = as_markdown("Results", sections)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from qchunker.bench.dataset import BenchSet, read_json_lines
 from qchunker.bench.metrics.spans import ChunkSpan
 from qchunker.chunking import CHUNKERS, MODEL_CHUNKERS
+from qchunker.chunking.assemble import chunk_at
+from qchunker.chunking.sizes import Measure
 from qchunker.config import ChunkingConfig, DebateConfig
 from qchunker.errors import InputError
 from qchunker.models.load import Models
@@ -73,7 +75,8 @@ def _random(document: Document, size: int, seed: int, models: Models) -> list[Pi
     """Sentences put together at random, with lengths between those of the sentence chunker's shortest and longest."""
     spans = chunk(document, "sentence", sizes_of(size)).spans
     drawn = random_partitions(document.text, spans, 1, seed).draws[0] if len(spans) > 1 else spans
-    return [Piece(document.id, start, end, document.text[start:end]) for start, end in drawn]
+    sizes = sizes_of(size)
+    return _pieces([chunk_at(document, span, sizes, Measure.of_config(sizes)) for span in drawn])
 
 
 def _pieces(chunks: Sequence[Chunk]) -> list[Piece]:

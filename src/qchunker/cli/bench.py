@@ -80,7 +80,7 @@ def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | No
         )
         return
     with progress_of("bench") as tell:
-        results = run(read, run_dir or out / "run", _models(read), tell)
+        results = run(read, run_dir or out / "run", spec_models(read), tell)
     path = out / f"{revision()}-{read.signature}.json"
     write_json(path, results)
     click.echo(path.as_posix())
@@ -124,7 +124,9 @@ def answer_command(
         llm = cast("LLM", model.models["llm"])
         try:
             with progress_of("bench") as tell:
-                results = answer_run(read, _models(read), llm, Path(prompts) if prompts else None, reply_tokens, tell)
+                results = answer_run(
+                    read, spec_models(read), llm, Path(prompts) if prompts else None, reply_tokens, tell
+                )
         finally:
             print_spending(model, None)
         if model.dry is not None:
@@ -175,7 +177,7 @@ def chunkscore_command(
     folder = run_dir or out / "run"
     with progress_of("study") as tell:
         read = [read_spec(path) for path in specs]
-        runs = [(spec, run(spec, folder, _models(spec), tell)) for spec in read]
+        runs = [(spec, run(spec, folder, spec_models(spec), tell)) for spec in read]
         made = study(runs, lambda text: load_models(read[0].embedder, lm, text=text), config, folder, tell)
     digest = hashlib.sha256("".join(one["signature"] for one in made["sets"]).encode()).hexdigest()[:10]
     path = out / f"{revision()}-{digest}-study.json"
@@ -264,7 +266,8 @@ def revision() -> str:
     return found.stdout.strip() or __version__
 
 
-def _models(spec: Spec) -> Models:
+def spec_models(spec: Spec) -> Models:
+    """The models that the methods of a spec need."""
     needs_lm = any(method in LM_METHODS for method in spec.methods)
     text = "".join(one.text[:2000] for one in data_of(spec).documents) if needs_lm else ""
     return load_models(spec.embedder, spec.lm if needs_lm else "none", text=text)

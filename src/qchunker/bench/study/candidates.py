@@ -99,7 +99,7 @@ CANDIDATES: Mapping[str, Candidate] = {
 """Those that need no language model."""
 
 
-def lm_candidates(lm: CausalLM, window: int = 4) -> dict[str, Candidate]:
+def lm_candidates(lm: CausalLM, window: int = 2) -> dict[str, Candidate]:
     """Those that a language model reads for: LI and ChunkScore, boundary clarity and chunk stickiness of MoC."""
 
     def independence(section: Section, spans: Spans) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from qchunker.bench.dataset import CHARACTERS, BenchSet
+from qchunker.bench.methods import CUTS_ONLY, FILE_PREFIX
 from qchunker.bench.run import data_of, write_json
 from qchunker.bench.significance import holm
 from qchunker.bench.spec import Spec
@@ -21,6 +22,7 @@ from qchunker.bench.tables import Results
 from qchunker.config import ScoringConfig
 from qchunker.errors import ConfigError
 from qchunker.models.load import Models
+from qchunker.pipeline import DEBATE
 
 Tell = Callable[[str, int, int], None]
 Study = dict[str, Any]
@@ -33,7 +35,7 @@ class StudyConfig:
 
     Args:
         sections: of every set, that all methods cut and every direct score reads.
-        section_chars: about their length.
+        section_chars: about their length, at least six chunks; the language model reads for the first length only.
         within_sections: of every set, that are cut at random.
         partitions: random ones of each.
         lm_partitions: sections and partitions that a language model reads too; (0, 0) leaves it out.
@@ -85,7 +87,9 @@ def _of_set(
     key = "\0".join([*parts, *map(str, spec.targets)])
     keep = _Kept(folder, hashlib.sha256(key.encode()).hexdigest()[:16])
     metrics = [results["set"]["primary"], "mrr"]
-    methods = [name for name in spec.methods if not name.startswith("file:")]
+    # The same cuts twice would count twice; what completion adds is no matter of cuts.
+    both = {DEBATE, CUTS_ONLY} <= set(spec.methods)
+    methods = [name for name in spec.methods if not name.startswith(FILE_PREFIX) and not (both and name == DEBATE)]
     table: list[dict[str, Any]] = []
     for target in spec.targets:
         rows = keep(f"direct-{target}", partial(_direct, results, data, methods, target, loaded, lm, config, tell))
@@ -113,6 +117,8 @@ def _direct(
 ) -> list[dict[str, Any]]:  # fmt: skip
     sections = sections_of(data, max(config.section_chars, 6 * target), config.sections, loaded.embedder)
     scoring = ScoringConfig(draws=config.draws, li_sample=config.li_sample)
+    if target != results["spec"]["targets"][0]:
+        loaded, lm = replace(loaded, lm=None), {}  # it reads for one length, which takes long enough
     extra = {name: one for name, one in lm.items() if name in ("boundary clarity", "low stickiness")}
     candidates = {name: one for name, one in CANDIDATES.items() if name != "SD"} | extra
     return strategies.direct_scores(results, methods, target, sections, candidates, loaded, scoring, tell)
@@ -128,7 +134,9 @@ def _within_lm(
 ) -> list[dict[str, Any]]:
     number, partitions = config.lm_partitions
     sections = sections_of(data, config.section_chars, number, loaded.embedder, least_questions=1)
-    return within.scored(sections, data, target, partitions, {**CANDIDATES, **lm}, loaded.embedder, tell)
+    # Stickiness reads every pair of several chunks, which would take longer than all else together.
+    read = {name: one for name, one in lm.items() if name != "low stickiness"}
+    return within.scored(sections, data, target, partitions, {**CANDIDATES, **read}, loaded.embedder, tell)
 
 
 def _completion(data: BenchSet, target: int, loaded: Models, config: StudyConfig, tell: Tell) -> list[dict[str, Any]]:
