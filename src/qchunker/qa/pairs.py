@@ -64,7 +64,8 @@ class QAPair:
         answer: held by the document.
         group: number of the group that it was made from.
         evidence: spans that the answer rests on, in order.
-        origin: ``llm``, or the rule: ``faq``, ``definition``, ``table``, ``key_value``, ``steps``, ``heading``.
+        origin: ``llm``, or the rule: ``faq``, ``definition``, ``table``, ``key_value``, ``steps``,
+            ``condition``, ``heading``.
         support: ``verbatim`` where the answer is a stretch of the document, ``words`` where its words and facts are in
             the evidence, ``judged`` where a model had to say so.
         summary: of the group.

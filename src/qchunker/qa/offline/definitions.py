@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 
 from qchunker.assertions import is_definition_in_force
+from qchunker.debate.offline.index.defined_terms import DefinedTerm
 from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.outlining import statements
-from qchunker.debate.offline.outlining.wording import language_of, named, render
+from qchunker.debate.offline.outlining.wording import has_chinese, language_of, named, render
 from qchunker.qa.cells import trimmed
 from qchunker.qa.offline.place import Found, Pages
+from qchunker.qa.words import content_words
 from qchunker.sentences import sentence_spans
 from qchunker.types import Span
 
@@ -21,8 +23,20 @@ _POINTS = re.compile(
     r"[该该此这這其它]|上述|前述|以下|如下|下列",
     re.IGNORECASE,
 )
-_BINDS_ZH = re.compile("[和与及或的为是在由用对等、，]|采用|使用")
-_SHORT = {"en": "What does {} stand for?", "zh": "{}是什么的缩写？"}
+_BINDS_ZH = re.compile("[和与及或的为是在由用对等来于若、，]|如果|采用|使用")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9]{1,6}")
+# What praises or places a thing does not say what it is; what tells of us is no definition.
+_VALUES = re.compile(
+    r"(?:\s\([^()\n]{1,80}\))?,?\s(?:is|are)\s(?:an?|the)\s(?:\w+ly\s)?(?:good|great|bad|useful|important|integral|"
+    r"essential|crucial|common|simple|simpler|easy|easier|older|newer|better|best|reasonable|typical|classic|nice|"
+    r"powerful|prerequisite|matter|must|problem|part|choice|idea|example|result|reason|requirement|option|bit|little|"
+    r"lot|few|number|way|first|second|last|only|same|next|main|key|major|minor|nice|fine|real|possible)\b|"
+    r"(?:是|为)(?:[^，。；]{0,8})?(?:重要|必要|关键|常见|好的|一部分|问题|前提|选择|例子)"
+)
+_TOLD = re.compile(r"\b(?:we|us|our|ours|I|my|you|your)\b|我们|咱们|大家|你们?|您")
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])\s+")
+_DOING = re.compile(r"\w+ing\s\S")
+_SHORT = {"en": "What does {} stand for?", "zh": "{}指的是什么？"}
 # Nouns that a document says of itself or of one case, and does not define.
 _OF_ONE_CASE = re.compile(
     r"(?:(?:first|second|third|last|next|main|only|other|new|old|best|following|above|same|whole|usual|default|"
@@ -57,22 +71,35 @@ def _sentences(pages: Pages) -> Iterator[Found]:
                 continue
             if words.rstrip().endswith((":", "：", "?", "？")) or _POINTS.search(found.words):
                 continue
+            behind = words[found.evidence.end - sentence.start :]
+            if _TOLD.search(words) or (found.pattern != "meant" and _VALUES.match(behind)):
+                continue
             question = render(language, found.pattern, named(found.words))
-            yield Found(question, trimmed(text, sentence), (), "definition")
+            mark = _ITEM.match(text, *sentence)
+            answer = Span(mark.end() if mark else sentence.start, sentence.end)
+            yield Found(question, trimmed(text, answer), (), "definition")
 
 
-def _is_whole_zh(text: str, at: int, expansion: str) -> bool:
-    """Whether a Chinese long form begins where a clause or cell does: nothing else marks its first character."""
-    before = text[:at].rstrip(" \t")[-1:]
-    return (not before or not before.isalnum()) and _BINDS_ZH.search(expansion) is None
+def _is_whole_zh(text: str, at: int, term: DefinedTerm) -> bool:
+    """Whether a Chinese long form begins where a clause or cell does: nothing else marks its first character.
+
+    The short form must be one, and no word in brackets.
+    """
+    before = text[max(0, at - 8) : at].rstrip(" \t")[-1:]
+    is_short = _CAPITALS.fullmatch(term.name) is not None and content_words(term.name.lower()) != []
+    return is_short and (not before or not before.isalnum()) and _BINDS_ZH.search(term.expansion) is None
 
 
 def _is_of_one_case(text: str, sentence: Span, found: statements.Statement) -> bool:
-    """Whether "The X is a Y" tells of the X at hand: only X that is quoted, or stands without an article, is a term."""
-    before = text[sentence.start : found.evidence.start]
-    says_means = found.pattern == "meant"
-    return not says_means and (
-        re.search(r"\b[Tt]he\s+$", before) is not None or _OF_ONE_CASE.match(found.words) is not None
+    """Whether "The X is a Y" tells of the X at hand: only X that is quoted, a name, or without an article is a term."""
+    if found.pattern == "meant":
+        return False
+    with_article = f"{text[sentence.start : found.evidence.start]}{found.words}"
+    words = re.sub(r"^the\s", "", found.words, flags=re.IGNORECASE)
+    return (
+        _DOING.match(words) is not None
+        or _OF_ONE_CASE.match(words) is not None
+        or (re.search(r"\bthe\s+[a-z]", with_article, re.IGNORECASE) is not None and not words[:1].isupper())
     )
 
 
@@ -86,8 +113,8 @@ def _short_forms(pages: Pages, index: DocumentIndex) -> Iterator[Found]:
         written_together = text.find(term.name, start, end) >= 0
         if at < 0 or not written_together:  # initials that merely fit are no statement
             continue
-        if pages.language != "en" and not _is_whole_zh(text, at, term.expansion):
+        if has_chinese(term.expansion) and not _is_whole_zh(text, at, term):
             continue
         answer = Span(at, at + len(term.expansion))
-        language = "zh" if pages.language != "en" else "en"
+        language = "zh" if has_chinese(term.expansion) else "en"
         yield Found(_SHORT[language].format(term.name), answer, (Span(start, end),), "definition")

@@ -16,7 +16,7 @@ from qchunker.types import Block, Span
 LONGEST_ANSWER = 3_000
 _LONGEST_QUESTION = 240
 _FEWEST_ALIKE = 2  # question lines of a section that make it one of questions and answers
-_QUESTION_END = re.compile(r"[?？][\s*_\"'”’」』）)]*\Z")
+_QUESTION_END = re.compile(r"[?？][!！]?[\s*_\"'”’」』）)]*\Z")
 _ASKS = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|may|must|should|shall|"
     r"will|would|has|have)\b|什[么麼]|哪|谁|誰|几|幾|多[少久大长高]|怎|如何|为何|為何|是否|能否|可否|"

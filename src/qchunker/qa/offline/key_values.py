@@ -33,6 +33,7 @@ _NO_NAME = re.compile(
     r"that|which|following|as|for example|to|and|or|the|of|in|with)\Z|\W*\d|.*[,，、]",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"//|\w+://|www\.")
 _PROSE_END = re.compile(r"[.。!！?？;；:：,，]\s*\Z")
 
 
@@ -89,7 +90,7 @@ def _text_lines(pages: Pages, block: Block) -> list[_Line]:
         name, value = plain(match["name"]), trimmed(text, Span(*match.span("value")))
         if _NO_NAME.match(name) or not 0 < value.end - value.start <= _LONGEST_VALUE or len(name) < 2:
             return []
-        if text.startswith("//", value.start) or (name[-1:].isdigit() and text[value.start].isdigit()):
+        if _ADDRESS.match(text, value.start, value.end) or (name[-1:].isdigit() and text[value.start].isdigit()):
             return []  # an address, a time
         made.append(_Line(name, value, trimmed(text, Span(*match.span()))))
     return made

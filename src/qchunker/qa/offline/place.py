@@ -50,7 +50,7 @@ class Pages:
     def about(self, section: Section) -> str:
         """Title and heading that a stretch stands under, for use in a question; nothing where neither says what of."""
         names = [self.title]
-        if section.title and not section.generic:
+        if section.title and not section.generic and not section.title.endswith(("?", "？")):
             names.append(section.title)
         elif section.parent:
             names.append(section.parent)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from qchunker.qa import standalone
 from qchunker.qa.duplicates import normalised
+from qchunker.qa.offline.conditions import conditions
 from qchunker.qa.offline.definitions import definitions
 from qchunker.qa.offline.faq import questions
 from qchunker.qa.offline.headings import headings
@@ -23,7 +24,7 @@ from qchunker.types import Document, Span
 
 RULES: dict[str, Callable[[Pages], Iterator[Found]]] = {
     "faq": questions, "steps": steps, "definition": definitions, "table": cells, "key_value": key_values,
-    "heading": headings,
+    "condition": conditions, "heading": headings,
 }  # fmt: skip
 """In the order in which their questions are preferred."""
 
