@@ -201,7 +201,11 @@ def test_a_sample_is_spread_evenly() -> None:
     questions = tuple(BenchQuestion(str(n), "?", "a") for n in range(10))
     data = BenchSet("x", (document_of("a", ZH),), questions)
     assert [one.id for one in data.sampled(3).questions] == ["0", "3", "6"]
-    assert data.sampled(None) is data
+    assert data.sampled(None) == data
+    two = BenchSet("x", (document_of("a", ZH), document_of("b", EN)), (
+        BenchQuestion("1", "?", "a", (GoldSpan("a", 0, 2),)), BenchQuestion("2", "?", "b", (GoldSpan("b", 0, 2),))
+    ))  # fmt: skip
+    assert [one.id for one in two.sampled(None, 1).questions] == ["1"]
 
 
 def test_an_unknown_set_is_named() -> None:

@@ -214,9 +214,18 @@ def test_the_size_that_gives_a_mean_length(target: int) -> None:
 
 def test_every_chunker_is_a_method() -> None:
     assert set(CHUNKERS) <= set(METHODS)
-    assert {"qchunker", "qchunker-cuts", "random", "semantic", "perplexity", "margin", "lumber", "moc", "llm"} <= set(
-        METHODS
-    )
+    assert {
+        "qchunker",
+        "qchunker-cuts",
+        "random",
+        "shuffled",
+        "semantic",
+        "perplexity",
+        "margin",
+        "lumber",
+        "moc",
+        "llm",
+    } <= set(METHODS)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from qchunker.bench.metrics.spans import GoldSpan
 from qchunker.errors import InputError
@@ -16,6 +16,7 @@ from qchunker.models.load import is_mostly_chinese
 from qchunker.pipeline import from_text
 from qchunker.types import Document
 
+T = TypeVar("T")
 CHARACTERS, TOKENS = "characters", "approximate tokens"
 _LANGUAGE_SAMPLE = 200_000
 
@@ -106,13 +107,18 @@ class BenchSet:
             digest.update(json.dumps(known, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:12]
 
-    def sampled(self, n_questions: int | None) -> BenchSet:
-        """The set with that many of its questions, evenly spread over it; all documents stay."""
-        if n_questions is None or n_questions >= len(self.questions):
-            return self
-        step = len(self.questions) / n_questions
-        kept = tuple(self.questions[int(at * step)] for at in range(n_questions))
-        return replace(self, questions=kept)
+    def sampled(self, n_questions: int | None, n_documents: int | None = None) -> BenchSet:
+        """The set with so many documents and of the questions that they answer so many, both evenly spread."""
+        documents = _spread(self.documents, n_documents)
+        kept = {one.id for one in documents}
+        asked = [one for one in self.questions if {gold.doc_id for gold in one.evidence} | one.documents <= kept]
+        return replace(self, documents=documents, questions=_spread(asked, n_questions))
+
+
+def _spread(items: Sequence[T], number: int | None) -> tuple[T, ...]:
+    if number is None or number >= len(items):
+        return tuple(items)
+    return tuple(items[int(at * len(items) / number)] for at in range(number))
 
 
 def document_of(doc_id: str, text: str) -> Document:

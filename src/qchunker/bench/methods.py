@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from qchunker.bench.dataset import BenchSet, read_json_lines
 from qchunker.bench.metrics.spans import ChunkSpan
@@ -23,7 +26,7 @@ from qchunker.types import Chunk, Document, Span
 FILE_PREFIX = "file:"
 """Of methods that are a file with the chunks of another tool."""
 
-CUTS_ONLY, RANDOM = "qchunker-cuts", "random"
+CUTS_ONLY, RANDOM, SHUFFLED = "qchunker-cuts", "random", "shuffled"
 TEXTS = ("embedded", "body")
 
 
@@ -75,8 +78,23 @@ def _random(document: Document, size: int, seed: int, models: Models) -> list[Pi
     """Sentences put together at random, with lengths between those of the sentence chunker's shortest and longest."""
     spans = chunk(document, "sentence", sizes_of(size)).spans
     drawn = random_partitions(document.text, spans, 1, seed).draws[0] if len(spans) > 1 else spans
+    return _at(document, drawn, size)
+
+
+def _shuffled(document: Document, size: int, seed: int, models: Models) -> list[Piece]:
+    """The lengths of ``qchunker-cuts`` in random order: what its cuts are worth apart from their lengths."""
+    spans = [Span(piece.start, piece.end) for piece in _cuts_only(document, size, seed, models)]
+    edges = [span.start for span in spans] + [spans[-1].end]
+    lengths = np.random.default_rng(seed).permutation(np.diff(edges))
+    places = [edges[0], *(edges[0] + np.cumsum(lengths)).tolist()]
+    text = document.text
+    return _at(document, [Span(*pair) for pair in pairwise(places) if text[slice(*pair)].strip()], size)
+
+
+def _at(document: Document, spans: Sequence[Span], size: int) -> list[Piece]:
+    """Chunks at given places, embedded as those of every chunker."""
     sizes = sizes_of(size)
-    return _pieces([chunk_at(document, span, sizes, Measure.of_config(sizes)) for span in drawn])
+    return _pieces([chunk_at(document, span, sizes, Measure.of_config(sizes)) for span in spans])
 
 
 def _pieces(chunks: Sequence[Chunk]) -> list[Piece]:
@@ -90,6 +108,7 @@ METHODS: Mapping[str, Method] = {
     CUTS_ONLY: Method(_cuts_only),
     **{name: Method(partial(_by_name, name), name in _COSTLY) for name in (*CHUNKERS, *MODEL_CHUNKERS)},
     RANDOM: Method(_random),
+    SHUFFLED: Method(_shuffled),
 }
 
 

@@ -23,12 +23,14 @@ from qchunker.bench.dataset import BenchSet
 from qchunker.bench.datasets import load_set
 from qchunker.bench.equalise import Size, equal_size
 from qchunker.bench.judge import judged, metric_names
-from qchunker.bench.methods import FILE_PREFIX, METHODS, Piece, chunks_of_file
+from qchunker.bench.methods import CUTS_ONLY, FILE_PREFIX, METHODS, Piece, chunks_of_file
 from qchunker.bench.metrics.spans import ChunkSpan, coverage, trimmed_chunks, with_reach
 from qchunker.bench.retrievers import rankings
 from qchunker.bench.spec import Spec
+from qchunker.chunking import LLM_METHODS, LM_METHODS
 from qchunker.errors import InputError, OutputError
 from qchunker.models.load import Models
+from qchunker.pipeline import DEBATE
 from qchunker.types import Document
 from qchunker.version import __version__
 
@@ -69,9 +71,10 @@ def data_of(spec: Spec) -> BenchSet:
     data = load_set(spec.set, Path(spec.path), spec.split)
     if spec.budgets:
         data = replace(data, budgets=spec.budgets)
+    data = data.sampled(spec.questions, spec.documents)
     if not data.questions:
-        raise InputError(f"the set {data.name!r} has no question")
-    return data.sampled(spec.questions)
+        raise InputError(f"the set {data.name!r} has no question", hint="of so few documents, none may be answered")
+    return data
 
 
 def cells_of(spec: Spec) -> list[Cell]:
@@ -95,10 +98,10 @@ def run(spec: Spec, folder: Path, models: Models, tell: Tell = lambda *_: None) 
     data = data_of(spec)
     metrics = metric_names(data, spec.k)
     cells = cells_of(spec)
-    signature = _signature(spec, data, models)
     results = []
     for number, cell in enumerate(cells):
         tell(f"{cell.method} at {cell.target}, seed {cell.seed}", number, len(cells))
+        signature = _signature(spec, data, _needed(cell.method, models))
         kept = folder / "cells" / f"{_key(signature, cell, spec)}.json"
         result = _finished(kept)
         if result is None:
@@ -189,6 +192,12 @@ def _signature(spec: Spec, data: BenchSet, models: Models) -> str:
         f"texts={spec.texts} embedder={models.embedder.id} lm={lm} llm={llm} k={spec.k} "
         f"budgets={','.join(map(str, data.budgets))} tolerance={spec.tolerance:g}"
     )
+
+
+def _needed(method: str, models: Models) -> Models:
+    """The models that a method's results depend on."""
+    lm = models.lm if method in LM_METHODS else None
+    return replace(models, lm=lm, llm=models.llm if method in (DEBATE, CUTS_ONLY, *LLM_METHODS) else None)
 
 
 def _key(signature: str, cell: Cell, spec: Spec) -> str:

@@ -30,6 +30,7 @@ class Spec:
         baseline: what the others are compared with.
         targets: mean lengths in characters; the paper's is 178.
         split: of the set; None for all.
+        documents: how many of them, evenly spread, with the questions that they answer; None for all.
         questions: how many of them, evenly spread; None for all.
         seeds: of repeats. Each shifts the target lengths a little, so that the luck of the cut averages out, and seeds
             what is drawn.
@@ -49,6 +50,7 @@ class Spec:
     baseline: str
     targets: tuple[int, ...]
     split: str | None = None
+    documents: int | None = None
     questions: int | None = None
     seeds: tuple[int, ...] = (0, 1, 2)
     tolerance: float = 0.03
@@ -79,8 +81,10 @@ class Spec:
             raise ConfigError("tolerance", f"must be above 0 and at most 0.5, got {self.tolerance}")
         if type(self.k) is not int or not 1 <= self.k <= 200:
             raise ConfigError("k", f"must be from 1 to 200, got {self.k}")
-        if self.questions is not None and (type(self.questions) is not int or self.questions < 1):
-            raise ConfigError("questions", f"must be above 0, got {self.questions}")
+        for name in ("documents", "questions"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise ConfigError(name, f"must be above 0, got {value}")
 
     @property
     def signature(self) -> str:
