@@ -29,7 +29,17 @@ from qchunker.index import Index, Sync
 from qchunker.lint import lint
 from qchunker.models.load import Models, load_models
 from qchunker.models.load_llm import load_llm
-from qchunker.pipeline import chunk, complete, explain_cuts, from_text, parse, review, score, score_all
+from qchunker.pipeline import (
+    boundary_evidence,
+    chunk,
+    complete,
+    explain_cuts,
+    from_text,
+    parse,
+    review,
+    score,
+    score_all,
+)
 from qchunker.qa.pairs import QAPair, QAResult
 from qchunker.qa.workflow import qa_pairs
 from qchunker.retrieval.filters import Filter
@@ -86,6 +96,7 @@ __all__ = [
     "Span",
     "Sync",
     "__version__",
+    "boundary_evidence",
     "chunk",
     "complete",
     "explain_cuts",

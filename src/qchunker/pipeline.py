@@ -37,10 +37,14 @@ from qchunker.models.load import (
     load_models,
 )
 from qchunker.parsing import parse_source, parse_string
+from qchunker.scoring.boundary_evidence import boundary_evidence as evidence_of_cuts
 from qchunker.scoring.chunkscore import Score, score_partitions
 from qchunker.scoring.logical_independence import Progress
 from qchunker.types import ChunkScore, Document, Partition, Review, Source, Span
 from qchunker.version import __version__
+
+EVIDENCE_UNIT_CHARS = 200
+"""Half the longest sentence that is one unit, where partitions are scored by evidence."""
 
 DEBATE = "qchunker"
 """The method that runs the whole debate."""
@@ -165,6 +169,27 @@ def explain_cuts(
     sizes = sizes_for(config or ChunkingConfig(), chinese=is_mostly_chinese(document.text))
     embedder = models.embedder if models is not None else default_embedder()
     return Segmentation(document, sizes, (debate_config or DebateConfig()).segmentation, embedder).explain(partition)
+
+
+def boundary_evidence(
+    document: Document, partition: Partition | Sequence[tuple[int, int]], models: Models | None = None
+) -> float:
+    """How much there is in a text for the cuts of a partition; see ``scoring.boundary_evidence`` for what it is worth.
+
+    Args:
+        document: that was cut.
+        partition: from ``chunk``, or (start, end) pairs from any other tool: sorted, without overlap.
+        models: the embedder, by default the encoder that is part of this package.
+
+    Raises:
+        InputError: if the spans are no pairs of whole numbers. ScoringError: if there is no inner cut.
+    """
+    spans = partition.spans if isinstance(partition, Partition) else _spans(partition)
+    embedder = models.embedder if models is not None else default_embedder()
+    sizes = ChunkingConfig(target_chars=EVIDENCE_UNIT_CHARS, min_chars=0, overlap_ratio=0)
+    made = Segmentation(document, sizes, SegmentationConfig(), embedder)
+    known = dict(zip((unit.start for unit in made.units), made.evidence, strict=True))
+    return evidence_of_cuts(known, spans)
 
 
 def review(document: Document, partition: Partition | Sequence[tuple[int, int]]) -> list[Review]:

@@ -269,7 +269,7 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
 def _names_an_owner(case: _Case, hunk: Hunk, words: Sequence[str]) -> bool:
     """Whether the addition is a thing with its 的, and no word that tells some things of a kind from the others.
 
-    The evidence speaks of 储罐的液位, the chunk of its 温度; where both speak of 危险物品, those that are 报废的 are fewer.
+    The evidence speaks of 储罐的液位, the chunk of its 温度; where both speak of 危险物品, 报废的 makes them fewer.
     """
     end = hunk.added_end
     if case.completed.keys[end - 1] != "的":

@@ -14,6 +14,7 @@ import numpy as np
 from qchunker.bench.metrics.cohesion import boundary_clarity, chunk_stickiness
 from qchunker.bench.study.sections import Floats, Section
 from qchunker.models.causal_lm import CausalLM
+from qchunker.scoring.boundary_evidence import boundary_evidence
 from qchunker.scoring.chunkscore import chunk_score
 from qchunker.scoring.logical_independence import independence_at, logical_independence
 from qchunker.scoring.semantic_dispersion import semantic_dispersion
@@ -21,14 +22,11 @@ from qchunker.types import Span
 
 Spans = Sequence[Span]
 Candidate = Callable[[Section, Spans], float]
-_NO_EVIDENCE = -1.0
-"""Of a cut inside a sentence, where the segmenter would never cut."""
 
 
 def evidence(section: Section, spans: Spans) -> float:
     """Mean boundary evidence at the cuts: structure first, then distance in meaning and in words."""
-    known = section.evidence
-    return float(np.mean([known.get(span.start, _NO_EVIDENCE) for span in spans[1:]]))
+    return boundary_evidence(section.evidence, spans)
 
 
 def even_lengths(section: Section, spans: Spans) -> float:

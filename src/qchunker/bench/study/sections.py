@@ -13,7 +13,7 @@ from qchunker.bench.dataset import BenchQuestion, BenchSet
 from qchunker.config import ChunkingConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import Segmentation
 from qchunker.models.embedder import Embedder
-from qchunker.pipeline import from_text
+from qchunker.pipeline import EVIDENCE_UNIT_CHARS, from_text
 from qchunker.sentences import sentence_spans
 from qchunker.types import Document, Span
 
@@ -53,7 +53,7 @@ class Section:
     @cached_property
     def evidence(self) -> dict[int, float]:
         """Evidence for a cut at every place where the segmenter by rules could cut."""
-        config = ChunkingConfig(target_chars=200, max_chars=400, min_chars=0, overlap_ratio=0)
+        config = ChunkingConfig(target_chars=EVIDENCE_UNIT_CHARS, min_chars=0, overlap_ratio=0)
         made = Segmentation(self.document, config, SegmentationConfig(), self.embedder)
         return {unit.start: value for unit, value in zip(made.units, made.evidence, strict=True)}
 
