@@ -66,6 +66,7 @@ _NEEDED: Mapping[str, frozenset[str]] = {
     "qa_single": frozenset({"text"}), "qa_group": frozenset({"passage"}), "qa_more": frozenset({"passage"}),
     "qa_full_answer": frozenset({"items"}), "qa_variants": frozenset({"items"}),
     "qa_judge": frozenset({"passage", "items"}),
+    "answer": frozenset({"passages", "question"}),
 }  # fmt: skip
 
 
