@@ -533,6 +533,16 @@ def test_the_key_is_in_nothing_that_is_shown_or_written(tmp_path: Path, fault: F
     assert KEY not in done.stderr
 
 
+def test_where_no_request_succeeds_the_rules_chunk_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / TANKS[1].name).write_text(TANKS[1].text, "utf-8")
+    with ScriptedEndpoint(lambda _: status(400, "context too long")) as endpoint:
+        done = run(tmp_path, *command(endpoint))
+    assert done.returncode == 1
+    assert "no request succeeded" in done.stderr
+    assert "".join(row["text"] for row in rows(tmp_path / "out.jsonl"))
+
+
 def test_a_refused_key_ends_the_run_with_a_hint(folder: Path) -> None:
     with ScriptedEndpoint(lambda _: status(401, f"Incorrect API key provided: {KEY}")) as endpoint:
         done = run(folder, *command(endpoint, "--run-dir", "run"))

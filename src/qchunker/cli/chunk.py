@@ -29,7 +29,7 @@ from qchunker.cli.llm import (
     print_estimate,
     print_spending,
 )
-from qchunker.cli.terminal import Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
+from qchunker.cli.terminal import SOME_FAILED, Output, count, errors, finish, maybe_rows, refuse_overwriting, shown
 from qchunker.config import OBJECTIVES, ChunkingConfig, CompletionConfig, DebateConfig, LLMConfig, SegmentationConfig
 from qchunker.debate.offline.segmenter import TARGET_CHARS, TARGET_CHARS_ZH
 from qchunker.debate.workflow import Result, RunStage, run_directly
@@ -215,6 +215,9 @@ def chunk(
                           shows_completed=method == DEBATE and how.completion is not None)  # fmt: skip
         finally:
             print_spending(run, given["report"])
+        if run.was_of_no_use:
+            errors.print("[yellow]no request succeeded[/]: the chunks are those of the rules")
+            raise click.exceptions.Exit(SOME_FAILED)
 
 
 def _is_in(path: str, folder: str) -> bool:

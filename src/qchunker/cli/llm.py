@@ -111,6 +111,11 @@ class LLMRun:
     price: Price | None = None
     dry: list[DryRunLLM] | None = None
 
+    @property
+    def was_of_no_use(self) -> bool:
+        """Whether models were asked and none of them ever answered, now or in an earlier run."""
+        return 0 < self.spending.failed == self.spending.calls and self.spending.remembered == 0
+
 
 def pop_llm_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """The values of ``llm_options``, taken out of all settings."""
