@@ -126,7 +126,7 @@ def _variants(_: Sequence[Book], body: Any) -> str:
     made = []
     for number, question, _answer in items(body):
         body_of = question.rstrip("?？")
-        words = [f"请问{body_of}？", f"{body_of}，请说明？"] if "\u4e00" <= question[0] else [
+        words = [f"请问{body_of}？", f"{body_of}，请说明？"] if question[0] >= "\u4e00" else [
             f"Can you tell me: {body_of[0].lower()}{body_of[1:]}?", f"{body_of}, please?"]  # fmt: skip
         made.append({"n": number, "questions": words})
     return json.dumps({"variants": made}, ensure_ascii=False)

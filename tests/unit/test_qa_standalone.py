@@ -44,6 +44,7 @@ What is the maximum pressure it can withstand?
 Which oil does it need?
 What is mentioned above?
 What does the passage say about seals?
+What is the passage about?
 According to the text, what is the limit?
 What are the following steps?
 What happens in such cases?
