@@ -29,7 +29,8 @@ def _no_network(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
     connect = socket.socket.connect
 
     def refuse(self: socket.socket, address: tuple[str, int]) -> None:
-        if "server" not in request.keywords or address[0] != "127.0.0.1":
+        is_local = self.family == getattr(socket, "AF_UNIX", None)  # how processes of one machine talk to each other
+        if not is_local and ("server" not in request.keywords or address[0] != "127.0.0.1"):
             raise AssertionError("a test tried to use the network")
         connect(self, address)
 

@@ -1,0 +1,65 @@
+"""Processes that are to be killed: forked from one that has read the libraries, so that a start costs next to nothing.
+
+Each is as good as one that was started anew: nothing but imports happened before it was forked.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+_IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each is started anew
+_FORKS = multiprocessing.get_context("forkserver" if _IS_FORKED else "spawn")
+_FORKS.set_forkserver_preload(["pytest", "qchunker.cli", "openai", "lancedb"])
+
+Wait = Callable[[], None]
+"""Says that the process is ready, and returns when it is told to go."""
+
+
+def _begin(work: Callable[..., None], connection: Connection, arguments: tuple[Any, ...]) -> None:
+    def wait() -> None:
+        connection.send("ready")
+        connection.recv()
+
+    work(wait, *arguments)
+    connection.send("done")
+
+
+class Forked:
+    """A process that gets ready by itself and goes on when it is told to.
+
+    Args:
+        work: a function of a module; it gets ``Wait`` and the arguments.
+        arguments: what can be pickled.
+    """
+
+    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
+        self._connection, theirs = _FORKS.Pipe()
+        self.process = _FORKS.Process(target=_begin, args=(work, theirs, arguments), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def go(self) -> None:
+        """Wait until it is ready, and let it go on."""
+        assert self._connection.recv() == "ready"
+        self._connection.send("go")
+
+    def done(self) -> None:
+        """Wait until it has done its work."""
+        assert self._connection.recv() == "done"
+
+    def kill(self) -> int:
+        """End it where it is, by a signal that no process can catch."""
+        self.process.kill()
+        return self.end()
+
+    def end(self) -> int:
+        """Wait for its end: the exit code, or the negative number of the signal that ended it."""
+        self.process.join(120)
+        code = self.process.exitcode
+        assert code is not None, "it does not end"
+        self._connection.close()
+        self.process.close()
+        return code
