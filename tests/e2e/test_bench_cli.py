@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from contract.scripted_endpoint import ScriptedEndpoint
 from qchunker.cli import cli
-from qchunker.errors import QChunkerError
+from qchunker.errors import ConfigError, QChunkerError
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = [
@@ -175,3 +176,19 @@ def test_what_is_not_there_is_named(
     (tmp_path / "none.json").write_text("[]")
     (tmp_path / "none.toml").write_text("x = 1")
     assert isinstance(bench(*arguments).exception, QChunkerError)
+
+
+@pytest.mark.server
+def test_methods_that_ask_a_model_are_measured_too(spec: Path, tmp_path: Path) -> None:
+    spec.write_text(spec.read_text().replace('"recursive", "fixed", "qchunker"', '"recursive", "lumber", "llm"'))
+    assert isinstance(bench("run", spec, "-o", tmp_path).exception, ConfigError)
+    with ScriptedEndpoint(lambda _: "no idea") as endpoint:
+        command = ["run", spec, "-o", tmp_path, "--llm", endpoint.url, "--llm-model", "m", "--concurrency", "2"]
+        done = bench(*command)
+        _, found = result_of(done)
+        n_asked = len(endpoint.requests)
+        assert n_asked > 0
+        assert "m@127.0.0.1" in found["signature"]
+        assert all(cell["coverage"] == 1 for cell in found["cells"])
+        assert result_of(bench(*command))[1] == found
+        assert len(endpoint.requests) == n_asked

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,15 +21,16 @@ from qchunker.bench.spec import Spec, read_spec
 from qchunker.bench.study.report import study_sections
 from qchunker.bench.study.run import StudyConfig, study
 from qchunker.bench.tables import Results, paired
-from qchunker.chunking import LM_METHODS
+from qchunker.chunking import LLM_METHODS, LM_METHODS
 from qchunker.cli.llm import KEY, ROLE_OPTIONS, ROLES, llm_run, print_estimate, print_spending, run_options
 from qchunker.cli.terminal import Output, count, errors, json_line, progress_of
-from qchunker.errors import InputError
+from qchunker.errors import ConfigError, InputError
 from qchunker.models.llm import LLM
 from qchunker.models.load import Models, load_models
 from qchunker.rows import write_text
 from qchunker.version import __version__
 
+Command = Callable[..., Any]
 RESULTS = "benchmarks/results"
 
 
@@ -48,64 +51,65 @@ def datasets_command(as_json: bool) -> None:
             click.echo(f"{name:16} {source.language:4} {source.about}\n{'':22}{source.where}")
 
 
+def _filed(command: Command) -> Command:
+    """Where a result goes, and of how much it is."""
+    for option in (
+        click.option("-o", "--out", type=click.Path(path_type=Path), default=RESULTS, show_default=True,
+                     metavar="FOLDER", help="Where the result is filed, as COMMIT-SIGNATURE.json."),
+        click.option("--questions", type=int, help="So many of the questions, evenly spread."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _llm(what: str, *, required: bool) -> Callable[[Command], Command]:
+    """The model that is asked."""
+
+    def decorated(command: Command) -> Command:
+        for option in (
+            click.option("--llm-model", metavar="NAME", help="Of the model on the server."),
+            click.option("--llm", metavar="PLACE", required=required,
+                         help=f"{what}: http://host/v1 (any OpenAI-compatible server), openvino:NAME_OR_PATH or "
+                              f"transformers:NAME_OR_PATH.  [key: {KEY}]"),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return decorated
+
+
 @bench.command(name="run")
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    default=RESULTS,
-    show_default=True,
-    metavar="FOLDER",
-    help="Where the result is filed, as VERSION-SIGNATURE.json.",
-)
-@click.option(
-    "--run-dir",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Where finished parts are kept.  [default: FOLDER/run of --out]",
-)
-@click.option("--questions", type=int, help="So many of the questions, evenly spread.")
-@click.option("--dry-run", is_flag=True, help="Tell what would be measured; measure nothing.")
-def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | None, dry_run: bool) -> None:
-    """Measure every method of SPEC.toml; the same command goes on where it was stopped."""
-    read = read_spec(spec, {"questions": questions} if questions is not None else None)
-    cells = cells_of(read)
-    if dry_run:
-        data = data_of(read)
-        errors.print(
-            f"{count(len(cells), 'cell')}: {count(len(read.methods), 'method')}, {count(len(read.targets), 'length')}, "
-            f"{count(len(read.seeds), 'seed')}; {count(len(data.documents), 'document')} of "
-            f"{sum(len(one.text) for one in data.documents):,} characters, {count(len(data.questions), 'question')}"
-        )
+@_filed
+@_llm("Asked by the methods lumber, moc and llm, and by qchunker", required=False)
+@run_options
+def run_command(spec: Path, out: Path, questions: int | None, **given: Any) -> None:
+    """Measure every method of SPEC.toml; the same command goes on where it was stopped.
+
+    Finished parts are kept in --run-dir, which is FOLDER/run of --out when not given.
+    """
+    read = _read(spec, questions)
+    asking = next((name for name in read.methods if name in LLM_METHODS), None)
+    if asking is not None and given["llm"] is None:
+        raise ConfigError("llm", f"the method {asking!r} asks a language model", hint="give --llm")
+    if given["dry_run"]:
+        _print_plan(read)
         return
-    with progress_of("bench") as tell:
-        results = run(read, run_dir or out / "run", spec_models(read), tell)
-    path = out / f"{revision()}-{read.signature}.json"
-    write_json(path, results)
-    click.echo(path.as_posix())
+    folder = Path(given["run_dir"]) if given["run_dir"] else out / "run"
+    kept = {"run_dir": str(folder)} if given["llm"] else {"run_dir": None}
+    with llm_run(_options(given) | kept) as model:
+        try:
+            with progress_of("bench") as tell:
+                models = replace(spec_models(read), llm=cast("LLM | None", model.models.get("llm")), tally=model.tally)
+                results = run(read, folder, models, tell)
+        finally:
+            print_spending(model, None)
+    _file(out / f"{revision()}-{read.signature}.json", results)
 
 
 @bench.command(name="answer")
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    default=RESULTS,
-    show_default=True,
-    metavar="FOLDER",
-    help="Where the result is filed.",
-)
-@click.option("--questions", type=int, help="So many of the questions, evenly spread.")
-@click.option(
-    "--llm",
-    metavar="PLACE",
-    required=True,
-    help=f"Answers: http://host/v1 (any OpenAI-compatible server), openvino:NAME_OR_PATH or "
-    f"transformers:NAME_OR_PATH.  [key: {KEY}]",
-)
-@click.option("--llm-model", metavar="NAME", help="Of the model on the server.")
+@_filed
 @click.option("--prompts", metavar="FOLDER", help="With answer.en.md or answer.zh.md of your own.")
 @click.option(
     "--reply-tokens",
@@ -114,27 +118,49 @@ def run_command(spec: Path, out: Path, run_dir: Path | None, questions: int | No
     show_default=True,
     help="Of an answer at most.",
 )
+@_llm("Answers", required=True)
 @run_options
 def answer_command(
     spec: Path, out: Path, questions: int | None, prompts: str | None, reply_tokens: int, **given: Any
-) -> None:
+) -> None:  # fmt: skip
     """Have a language model answer from the best chunks of every method, and compare with the references."""
-    read = read_spec(spec, {"questions": questions} if questions is not None else None)
-    with llm_run(dict.fromkeys(ROLES) | ROLE_OPTIONS | {"report": None} | given) as model:
+    read = _read(spec, questions)
+    with llm_run(_options(given)) as model:
         llm = cast("LLM", model.models["llm"])
+        folder = Path(prompts) if prompts else None
         try:
             with progress_of("bench") as tell:
-                results = answer_run(
-                    read, spec_models(read), llm, Path(prompts) if prompts else None, reply_tokens, tell
-                )
+                results = answer_run(read, spec_models(read), llm, folder, reply_tokens, tell)
         finally:
             print_spending(model, None)
         if model.dry is not None:
             print_estimate(model, [one.text for one in data_of(read).documents])
             return
-    path = out / f"{revision()}-{read.signature}-answers.json"
+    _file(out / f"{revision()}-{read.signature}-answers.json", results)
+
+
+def _read(spec: Path, questions: int | None) -> Spec:
+    return read_spec(spec, {"questions": questions} if questions is not None else None)
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """Everything that ``llm_run`` knows; the bench has one model, and its roles are set by default."""
+    return dict.fromkeys(ROLES) | ROLE_OPTIONS | {"report": None} | given
+
+
+def _file(path: Path, results: dict[str, Any]) -> None:
     write_json(path, results)
     click.echo(path.as_posix())
+
+
+def _print_plan(spec: Spec) -> None:
+    data = data_of(spec)
+    errors.print(
+        f"{count(len(cells_of(spec)), 'cell')}: {count(len(spec.methods), 'method')}, "
+        f"{count(len(spec.targets), 'length')}, {count(len(spec.seeds), 'seed')}; "
+        f"{count(len(data.documents), 'document')} of {sum(len(one.text) for one in data.documents):,} characters, "
+        f"{count(len(data.questions), 'question')}"
+    )
 
 
 @bench.command(name="chunkscore")
@@ -180,9 +206,7 @@ def chunkscore_command(
         runs = [(spec, run(spec, folder, spec_models(spec), tell)) for spec in read]
         made = study(runs, lambda text: load_models(read[0].embedder, lm, text=text), config, folder, tell)
     digest = hashlib.sha256("".join(one["signature"] for one in made["sets"]).encode()).hexdigest()[:10]
-    path = out / f"{revision()}-{digest}-study.json"
-    write_json(path, made)
-    click.echo(path.as_posix())
+    _file(out / f"{revision()}-{digest}-study.json", made)
     title = "Direct scores and retrieval"
     found = study_sections(made, with_plots=page is not None)
     if output is not None:
