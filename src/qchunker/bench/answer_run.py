@@ -14,9 +14,9 @@ import numpy as np
 
 from qchunker.bench.dataset import BenchSet
 from qchunker.bench.metrics.answers import ANSWER_METRICS, best_over_references
-from qchunker.bench.metrics.spans import ChunkSpan, coverage, trimmed_chunks
+from qchunker.bench.metrics.spans import ChunkSpan
 from qchunker.bench.retrievers import rankings
-from qchunker.bench.run import Cell, Result, cells_of, chunks_of, data_of, described
+from qchunker.bench.run import Cell, Result, cells_of, chunks_of, data_of, described, facts_of, spans_of
 from qchunker.bench.spec import Spec
 from qchunker.errors import InputError, ModelError
 from qchunker.models.llm import LLM, Request
@@ -69,21 +69,15 @@ def _answered(
     cell: Cell, spec: Spec, data: BenchSet, models: Models, llm: LLM, prompt: Prompt, reply_tokens: int
 ) -> Result:
     pieces, size = chunks_of(cell, spec, data, models)
-    chunks = trimmed_chunks((piece.as_span(data.texts[piece.doc_id], spec.texts) for piece in pieces), data.texts)
+    chunks = spans_of(pieces, spec, data)
     retriever = spec.retrievers[0]
     asked = [question.text for question in data.questions]
     ranked = rankings([one.text for one in chunks], asked, [retriever], models.embedder, spec.k)[retriever]
     contexts = ["\n\n".join(_within([chunks[at] for at in row], spec.k * cell.target)) for row in ranked]
-    requests = [
-        _request(prompt, context, one.text, reply_tokens) for context, one in zip(contexts, data.questions, strict=True)
-    ]
+    requests = [_request(prompt, *pair, reply_tokens) for pair in zip(contexts, asked, strict=True)]
     replies = llm.complete(requests)
     answers = ["" if isinstance(reply, ModelError) else reply.text.strip() for reply in replies]
-    lengths = np.array([one.end - one.start for one in chunks])
-    return {
-        "method": cell.method, "target": cell.target, "seed": cell.seed, "shifted": cell.shifted, "knob": size.knob,
-        "mean_chars": float(lengths.mean()), "sd_chars": float(lengths.std()), "n_chunks": len(chunks),
-        "text_chars": float(np.mean([len(one.text) for one in chunks])), "coverage": coverage(chunks, data.texts),
+    return facts_of(cell, size, chunks, data) | {
         "seconds": 0.0, "failed": sum(isinstance(reply, ModelError) for reply in replies),
         "context_chars": float(np.mean([len(context) for context in contexts])), "answers": answers,
         "values": {retriever: {name: _scores(name, answers, data) for name in ANSWER_METRICS}},

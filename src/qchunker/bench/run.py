@@ -149,15 +149,25 @@ def _measured(cell: Cell, spec: Spec, data: BenchSet, metrics: Sequence[str], mo
     start = time.monotonic()
     pieces, size = chunks_of(cell, spec, data, models)
     seconds = time.monotonic() - start
-    spans = [piece.as_span(data.texts[piece.doc_id], spec.texts) for piece in pieces]
-    chunks = with_reach(trimmed_chunks(spans, data.texts), data.texts)
+    chunks = spans_of(pieces, spec, data)
+    values = values_of(chunks, data, spec, metrics, models)
+    return facts_of(cell, size, chunks, data) | {"seconds": round(seconds, 2), "values": values}
+
+
+def spans_of(pieces: Sequence[Piece], spec: Spec, data: BenchSet) -> list[ChunkSpan]:
+    """Chunks as they are judged: without white space at their ends, and answering for text that is lost beside them."""
+    spans = (piece.as_span(data.texts[piece.doc_id], spec.texts) for piece in pieces)
+    return with_reach(trimmed_chunks(spans, data.texts), data.texts)
+
+
+def facts_of(cell: Cell, size: Size, chunks: Sequence[ChunkSpan], data: BenchSet) -> Result:
+    """Everything about the chunks of a cell but what they are worth."""
     lengths = np.array([chunk.end - chunk.start for chunk in chunks])
     return {
         "method": cell.method, "target": cell.target, "seed": cell.seed, "shifted": cell.shifted, "knob": size.knob,
         "mean_chars": float(lengths.mean()), "sd_chars": float(lengths.std()), "n_chunks": len(chunks),
         "text_chars": float(np.mean([len(chunk.text) for chunk in chunks])),
-        "coverage": coverage(chunks, data.texts), "seconds": round(seconds, 2),
-        "values": values_of(chunks, data, spec, metrics, models),
+        "coverage": coverage(chunks, data.texts),
     }  # fmt: skip
 
 
