@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sqlite3
@@ -10,13 +11,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import command_line
 from contract.scripted_debate import by_title, relief_valve
 from contract.scripted_endpoint import ScriptedEndpoint
+from forked import Forked, Wait
+from qchunker.cli import main
 from qchunker.journal import FILE
 
 pytestmark = pytest.mark.server
@@ -48,24 +52,19 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
         yield one
 
 
+def options(endpoint: ScriptedEndpoint, name: str) -> list[str]:
+    return [
+        *("chunk", "docs", "--paths", "1", "--concurrency", str(CONCURRENCY), "-o", f"{name}.jsonl"),
+        *("--run-dir", name, "--report", f"{name}.json", "--llm", endpoint.url, "--llm-model", "m"),
+    ]
+
+
 class Run:
     """The command line as a process that has read its modules and begins when it is told to."""
 
     def __init__(self, folder: Path, endpoint: ScriptedEndpoint, name: str) -> None:
-        options = [
-            "-o",
-            f"{name}.jsonl",
-            "--run-dir",
-            name,
-            "--report",
-            f"{name}.json",
-            "--llm",
-            endpoint.url,
-            "--llm-model",
-            "m",
-        ]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, "chunk", "docs", "--paths", "1", "--concurrency", str(CONCURRENCY), *options],
+            [sys.executable, "-c", _RUN, *options(endpoint, name)],
             cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
@@ -76,11 +75,22 @@ class Run:
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
 
+    def is_over(self) -> bool:
+        return self.process.poll() is not None
+
     def end(self, kill: int | None = None) -> int:
         if kill is not None:
             self.process.send_signal(kill)
         _, self.errors = self.process.communicate(timeout=120)
         return self.process.returncode
+
+
+def run_command(wait: Wait, folder: Path, arguments: list[str]) -> None:
+    """The same in a process that is forked, where many are to be killed."""
+    os.chdir(folder)
+    sys.argv = ["qchunker", *arguments]
+    wait()
+    main()
 
 
 def n_kept(folder: Path, name: str) -> int:
@@ -101,16 +111,15 @@ def asked(endpoint: ScriptedEndpoint) -> Counter[str]:
     return Counter(json.dumps(body, sort_keys=True) for body in endpoint.bodies())
 
 
-def wait_for(endpoint: ScriptedEndpoint, n_requests: int, run: Run) -> None:
+def wait_for(endpoint: ScriptedEndpoint, n_requests: int, is_over: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
-    while len(endpoint.requests) < n_requests and run.process.poll() is None and time.monotonic() < end:
+    while len(endpoint.requests) < n_requests and not is_over() and time.monotonic() < end:
         time.sleep(0.001)
 
 
 def test_killed_at_any_instant_it_goes_on_where_it_was(folder: Path, endpoint: ScriptedEndpoint) -> None:
-    whole = Run(folder, endpoint, "whole")
-    whole.go()
-    assert whole.end() == 0, whole.errors
+    whole = command_line.run(folder, *options(endpoint, "whole"))
+    assert whole.returncode == 0, whole.stderr
     once = asked(endpoint)
     assert max(once.values()) == 1
     expected = (folder / "whole.jsonl").read_bytes()
@@ -119,24 +128,25 @@ def test_killed_at_any_instant_it_goes_on_where_it_was(folder: Path, endpoint: S
 
     chance = random.Random(11)
     n_interrupted = n_unsaved = 0
-    following = Run(folder, endpoint, "killed")
+    following = Forked(run_command, folder, options(endpoint, "killed"))
     for number in range(N_KILLS):
         run, before, kept = following, asked(endpoint), n_kept(folder, "killed")
         unsaved = len(before) - kept
         assert 0 <= unsaved <= CONCURRENCY  # at most what was at work when it was killed
         n_unsaved += unsaved
         run.go()
-        following = Run(folder, endpoint, "killed")  # reads its modules meanwhile
+        following = Forked(run_command, folder, options(endpoint, "killed"))  # gets ready meanwhile
         if number % 5 == 4:  # while it begins
             time.sleep(chance.uniform(0, 0.3))
         else:
-            wait_for(endpoint, len(endpoint.requests) + chance.randint(1, 10), run)
+            wait_for(endpoint, len(endpoint.requests) + chance.randint(1, 10), run.is_over)
             time.sleep(chance.uniform(0, 0.02))
-        n_interrupted += run.end(signal.SIGKILL) == -signal.SIGKILL
+        code = run.kill()
+        n_interrupted += code == -signal.SIGKILL
         again = asked(endpoint)
         repeated = sum(times - before[body] for body, times in again.items() if before[body])
         assert repeated <= unsaved, "a finished call was paid for again"
-        if run.process.returncode != 0:
+        if code != 0:
             assert not (folder / "killed.jsonl").exists()
     assert n_interrupted >= 20
 
@@ -144,7 +154,7 @@ def test_killed_at_any_instant_it_goes_on_where_it_was(folder: Path, endpoint: S
     before = asked(endpoint)
     n_unsaved += len(before) - kept_before
     following.go()
-    assert following.end() == 0, following.errors
+    assert following.end() == 0
     assert (folder / "killed.jsonl").read_bytes() == expected
     bodies = asked(endpoint)
     assert bodies.keys() == once.keys()
@@ -168,7 +178,7 @@ def test_asked_to_end_it_ends_at_once_and_leaves_no_half_file(
 ) -> None:
     folder, run = small, Run(small, endpoint, "stopped")
     run.go()
-    wait_for(endpoint, 15, run)
+    wait_for(endpoint, 15, run.is_over)
     begun = time.monotonic()
     assert run.end(number) in (130, 143)
     assert time.monotonic() - begun < 10
@@ -177,9 +187,8 @@ def test_asked_to_end_it_ends_at_once_and_leaves_no_half_file(
     first = asked(endpoint)
     kept = n_kept(folder, "stopped")
     assert len(first) - kept <= CONCURRENCY
-    again = Run(folder, endpoint, "stopped")
-    again.go()
-    assert again.end() == 0, again.errors
+    again = command_line.run(folder, *options(endpoint, "stopped"))
+    assert again.returncode == 0, again.stderr
     assert sum(asked(endpoint).values()) - len(asked(endpoint)) <= len(first) - kept
     assert len((folder / "stopped.jsonl").read_text("utf-8").splitlines()) == 2 * 8
 
@@ -187,7 +196,7 @@ def test_asked_to_end_it_ends_at_once_and_leaves_no_half_file(
 def test_two_processes_on_one_run(small: Path, endpoint: ScriptedEndpoint) -> None:
     first, second = Run(small, endpoint, "run"), Run(small, endpoint, "run")
     first.go()
-    wait_for(endpoint, 3, first)
+    wait_for(endpoint, 3, first.is_over)
     second.go()
     assert second.end() == 2
     assert "another process works on this run" in second.errors

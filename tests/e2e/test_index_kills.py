@@ -69,7 +69,7 @@ def test_readers_go_on_while_another_process_writes(tmp_path: Path) -> None:
         first, second = Forked(sync, place, folder), Forked(sync, place, folder)
         first.go()
         second.go()
-        while first.process.is_alive() or second.process.is_alive():
+        while not (first.is_over() and second.is_over()):
             found = {hit.text.split("round ")[1].strip(". \n") for hit in index.search("valve", 100, config=ALL)}
             assert found in ({"0"}, {"1"})
         assert (first.end(), second.end()) == (0, 0)  # one waited for the other
