@@ -81,6 +81,7 @@ def run_bytes(
             contextlib.chdir(folder),
             mock.patch.dict(os.environ, environment),
             mock.patch.object(sys, "argv", ["qchunker", *map(str, arguments)]),
+            mock.patch.object(sys.modules["__main__"], "__package__", None),  # or usage names what runs the tests
             _redirected(stdin, streams),
         ):
             errors.width = int(environment["COLUMNS"])

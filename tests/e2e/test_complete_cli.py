@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from command_line import run
 
 EN = (
     '1. Definitions\n\n"Goods" means the pumps listed in Schedule 1.\n\n8.3 The Seller repairs the Goods within 15 days.\n\n'
     "8.4 Clause 8.3 does not apply to wear.\n"
 )
 ZH = "第一条 定义\n\n“到货日”指货物卸车之日。\n\n第八条 质保期自到货日起算。\n\n第九条 第八条的规定不适用于易损件。\n"
-
-
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "qchunker", *arguments], cwd=folder, capture_output=True, encoding="utf-8", timeout=120,
-        env=os.environ | {"PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1"}, check=False,
-    )  # fmt: skip
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:

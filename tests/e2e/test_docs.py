@@ -10,6 +10,7 @@ import dataclasses
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import click
 import pytest
 
 import qchunker
+from command_line import run_bytes
 from qchunker import (
     CHUNKERS,
     Block,
@@ -45,7 +47,10 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("adr/*.md"))]
 SHELLS = ("bash", "console")
 
+PLAIN = {"COLUMNS": "80", "PYTHONUTF8": "1", "TERM": "dumb", "NO_COLOR": "1"}
+
 _FENCE = re.compile(r"(?P<mark><!-- not run -->\n)?```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL_MARKS = re.compile(r"[^\w\s./:,-]")
 _HELP = re.compile(r"<!-- help: (?P<command>[a-z ]+) -->\n.*?<!-- /help -->", re.DOTALL)
 _LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
 _INSTALLATION = re.compile(r"(make|pip install|git clone|python3 -m venv) ?")
@@ -69,7 +74,7 @@ def code_blocks(page: Path) -> list[CodeBlock]:
 def environment() -> dict[str, str]:
     """The running interpreter's commands first, and the same width and encoding everywhere."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return os.environ | {"PATH": path, "COLUMNS": "80", "PYTHONUTF8": "1", "TERM": "dumb", "NO_COLOR": "1"}
+    return os.environ | PLAIN | {"PATH": path}
 
 
 @pytest.fixture
@@ -107,14 +112,21 @@ def run_python(block: CodeBlock, place: str, names: dict[str, Any]) -> str:
 
 def run_shell(block: CodeBlock, place: str, folder: Path) -> None:
     for command, shown in commands(block):
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            timeout=120, check=False,
-        )  # fmt: skip
+        done = run_line(command, folder)
         output = done.stdout.decode("utf-8")
         assert done.returncode == 0, f"{place}: {command}\n{output}"
         if block.language == "console":
             assert_shown(shown, output, f"{place}: {command}")
+
+
+def run_line(command: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """In this process when that is what a shell would make of it: the name of the program and its arguments."""
+    if command.startswith("qchunker ") and not _SHELL_MARKS.search(re.sub(r"\"[^\"]*\"", "", command)):
+        return run_bytes(folder, *shlex.split(command)[1:], merged=True, environment=PLAIN)
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=120, check=False,
+    )  # fmt: skip
 
 
 def commands(block: CodeBlock) -> Iterator[tuple[str, str]]:
@@ -169,10 +181,8 @@ def with_help(text: str) -> str:
 
     def filled(found: re.Match[str]) -> str:
         words = found["command"].split()
-        done = subprocess.run(
-            [sys.executable, "-m", "qchunker", *words[1:], "--help"], env=environment(), capture_output=True, check=True
-        )
-        shown = done.stdout.decode("utf-8").replace("python -m qchunker", "qchunker").strip()
+        done = run_bytes(Path(), *words[1:], "--help", environment=PLAIN)
+        shown = done.stdout.decode("utf-8").strip()
         return f"<!-- help: {found['command']} -->\n```text\n{shown}\n```\n<!-- /help -->"
 
     return _HELP.sub(filled, text)

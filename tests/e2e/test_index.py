@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import qchunker
+from command_line import run
 from qchunker import Filter, Index, SearchConfig
 from qchunker.errors import ConfigError, InputError, ModelError, StoreError, StoreMismatchError
 from qchunker.indexing.question_tokens import question_tokens
@@ -308,13 +309,6 @@ def test_rows_of_the_index_can_be_read_by_machines(folder: Path, tmp_path: Path)
         assert json.loads(json.dumps(row))["chunk_id"] == row["record_id"]
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "qchunker", *arguments], cwd=folder, capture_output=True, encoding="utf-8", timeout=120,
-        env=os.environ | {"PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1"}, check=False,
-    )  # fmt: skip
-
-
 def test_the_commands(folder: Path, tmp_path: Path) -> None:
     (folder / "bad.pdf").write_bytes(b"%PDF-1.7")
     done = run(tmp_path, "index", "docs", "--store", "s", "--json")
@@ -342,9 +336,11 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_enough_is_no_failure(folder: Path, tmp_path: Path) -> None:
-    run(folder, "index", ".", "--store", str(tmp_path / "index"))
-    command = [sys.executable, "-m", "qchunker", "search", "pump", "--store", str(tmp_path / "index")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:
+    command, store = [sys.executable, "-m", "qchunker"], ["--store", str(tmp_path / "index")]
+    subprocess.run([*command, "index", ".", *store], cwd=folder, check=True, timeout=120)
+    with subprocess.Popen(
+        [*command, "search", "pump", *store], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
+    ) as process:
         assert process.stdout is not None
         process.stdout.close()  # what is written then fails
         assert process.wait(60) == 0
