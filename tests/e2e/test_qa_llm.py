@@ -29,7 +29,6 @@ from contract.scripted_qa import (
     FAULTS,
     LAB,
     LEASE,
-    LEAVE,
     PUMP,
     Book,
     asked_about,

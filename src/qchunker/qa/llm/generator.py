@@ -137,7 +137,6 @@ def _task(
     def read(units: Units, reply: Completion) -> Answered[list[RawPair]]:
         result = read_json(reply.text, lambda value: _pairs(value, part.group, least=not is_more), model=model,
                            fields=FIELDS, is_cut=reply.is_cut)  # fmt: skip
-        setting.tally.counts["pairs given"] += len(result.value)
         if not result.is_cut:
             return Answered(units, result.value)
         resting = {at for pair in result.value for at in evidence_units(group, pair.question, pair.answer)}
