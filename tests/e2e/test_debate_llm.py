@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import command_line
 from contract.scripted_debate import (
     AGREEMENT,
     ROLES,
@@ -336,10 +336,7 @@ def test_one_review_that_always_fails_is_done_by_rules_and_the_others_by_the_mod
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "qchunker", *arguments], cwd=folder, capture_output=True, encoding="utf-8", timeout=120,
-        env=os.environ | {"PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1", "QCHUNKER_API_KEY": KEY} | environment, check=False,
-    )  # fmt: skip
+    return command_line.run(folder, *arguments, **{"QCHUNKER_API_KEY": KEY} | environment)
 
 
 def command(endpoint: ScriptedEndpoint, *more: str) -> list[str]:
