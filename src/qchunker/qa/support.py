@@ -23,6 +23,8 @@ _LEAST = 0.7
 _LEAST_OF_CLAUSE = 0.5
 _MOST_UNSAID = 3  # words in a row
 _CLAUSE_WORDS = 3
+_CLEARLY_MORE = 2  # words that one clause shares with a question more than another
+_NUMERAL = re.compile("[0-9〇零一二三四五六七八九十百千两]")
 _FEW_WORDS = 3  # of a text whose language can be told
 _NOT_DENIED = re.compile(r"(?:only|except|unless|excluding|without|除.*|以外|之外|外|仅|只)\Z", re.IGNORECASE)
 _DENIED = re.compile(
@@ -216,7 +218,7 @@ def _relations(question: str, answer: str, scope: Scope, units: Sequence[int]) -
     if not resting:
         return None
     both = f"{question}\n{answer}"
-    if _is_mixed(question, answer, scope, units):
+    if _is_mixed(question, answer, scope, units) or _is_of_a_rival(question, answer, scope, units):
         return "mixed"
     nearest = _nearest_clauses(answer if len(content_words(answer)) > 1 else both, scope, units)
     if _denies(answer) and not _denies(resting + question):
@@ -278,6 +280,29 @@ def _is_mixed(question: str, answer: str, scope: Scope, units: Sequence[int]) ->
         kind = re.sub(r"[\d.]+", "0", name)
         rivals = [{one for one in _identifiers(text) if re.sub(r"[\d.]+", "0", one) == kind} for text in holding]
         if rivals and all(found and name not in found for found in rivals):
+            return True
+    return False
+
+
+def _is_of_a_rival(question: str, answer: str, scope: Scope, units: Sequence[int]) -> bool:
+    """Whether a number stands in one clause, and what is asked for in another one with a number of its kind.
+
+    "The warranty of seals is two years, that of pumps five": five is no answer about seals.
+    """
+    asked = {word for word in content_words(f"{question} {answer}") if _NUMERAL.search(word) is None}
+    values = {figure.value for figure in figures(answer)}
+    for figure in figures(answer):
+        own = rival = -1
+        for at in units:
+            text = scope.group.texts[at]
+            for start, end in clause_spans(text):
+                found = [one for one in figures(text[start:end]) if one.unit == figure.unit]
+                n_shared = sum(word in asked for word in set(content_words(text[start:end])))
+                if any(one.value == figure.value for one in found):
+                    own = max(own, n_shared)
+                elif any(one.value not in values for one in found):
+                    rival = max(rival, n_shared)
+        if 0 <= own <= rival - _CLEARLY_MORE:
             return True
     return False
 
