@@ -1,6 +1,6 @@
 """The page of results, docs/results.md, with its numbers: every spec is run, then the study of direct scores.
 
-    python benchmarks/results.py [--run-dir FOLDER] [--specs NAMES] [--study NAMES]
+    python benchmarks/results.py [--run-dir FOLDER]
 
 Data is looked for where the specs say. The same command goes on where it was stopped. The summaries of the runs are
 filed as benchmarks/results/COMMIT-SIGNATURE.json. The verdict at the top of the page is benchmarks/verdict.md.
@@ -9,6 +9,7 @@ filed as benchmarks/results/COMMIT-SIGNATURE.json. The verdict at the top of the
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +21,41 @@ from qchunker.bench.study.report import study_sections
 from qchunker.bench.study.run import StudyConfig, study
 from qchunker.bench.tables import Results, lengths_of, rows_of
 from qchunker.cli.bench import revision, spec_models
-from qchunker.models.load import load_models
+from qchunker.models.load import Models, load_models
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results.md"
 METRICS = ("precision_omega", "mrr", "whole")
 
 
+STUDIES = (
+    (("chroma", "drcd", "crud"), "none", StudyConfig(sections=6, section_chars=1500, draws=16, li_sample=8)),
+    (("chroma-lm", "drcd-lm"), "smollm2-135m", StudyConfig(
+        sections=6, section_chars=1500, within_sections=12, lm_partitions=(6, 10), draws=16, li_sample=8)),
+)  # fmt: skip
+"""Sets, the language model that reads them, and how much of them."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run-dir", type=Path, default=HERE / "results" / "run")
-    parser.add_argument("--specs", default="chroma,drcd,crud,chroma-lm,drcd-lm")
-    parser.add_argument("--study", default="chroma,drcd,crud")
-    parser.add_argument("--lm", default="smollm2-135m")
-    arguments = parser.parse_args()
-    specs = {name: read_spec(HERE / "specs" / f"{name}.toml") for name in arguments.specs.split(",")}
-    found = {name: run(spec, arguments.run_dir, spec_models(spec), _tell) for name, spec in specs.items()}
+    run_dir = parser.parse_args().run_dir
+    specs = {name: read_spec(HERE / "specs" / f"{name}.toml") for names, _, _ in STUDIES for name in names}
+    found = {name: run(spec, run_dir, spec_models(spec), _tell) for name, spec in specs.items()}
     for results in found.values():
-        path = HERE / "results" / f"{revision()}-{results['spec_signature']}.json"
-        write_json(path, summary_of(results))
-    runs = [(specs[name], found[name]) for name in arguments.study.split(",") if name in found]
-    config = StudyConfig(sections=6, section_chars=1500, lm_partitions=(6, 10), draws=16, li_sample=8)
-    made = study(runs, lambda text: load_models(lm=arguments.lm, text=text), config, arguments.run_dir, _tell)
-    sections = [*sections_of(list(found.values()), METRICS, with_plots=False), *study_sections(made, with_plots=False)]
+        write_json(HERE / "results" / f"{revision()}-{results['spec_signature']}.json", summary_of(results))
+    sections = sections_of(list(found.values()), METRICS, with_plots=False)
+    for names, lm, config in STUDIES:
+        runs = [(specs[name], found[name]) for name in names]
+        models = partial(_models, lm)
+        sections += study_sections(study(runs, models, config, run_dir, _tell), with_plots=False)
     page = as_markdown("Results", sections)
     verdict = (HERE / "verdict.md").read_text(encoding="utf-8")
     PAGE.write_text(page.replace("# Results\n", f"# Results\n\n{verdict.strip()}\n", 1), encoding="utf-8")
+
+
+def _models(lm: str, text: str) -> Models:
+    return load_models(lm=lm, text=text)
 
 
 def summary_of(results: Results) -> dict[str, Any]:
