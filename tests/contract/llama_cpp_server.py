@@ -19,7 +19,7 @@ _SERVER = """
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = sys.argv[1], 0, ["127.0.0.1"]
     params.n_ctx, params.n_parallel = int(sys.argv[3]), 2
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # several wait for one another, at work
     params.api_keys = [sys.argv[2]]
     server = xllamacpp.Server(params)
     print("ready", server.listening_address, flush=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import command_line
 import qchunker
 from contract.llama_cpp_server import llama_cpp_server
 from qchunker.config import DebateConfig, LLMConfig
@@ -48,7 +46,7 @@ def assert_intact(partition: Partition) -> None:
 def test_in_this_process_with_its_schema() -> None:
     tally = Tally()
     llm = MeteredLLM(load_llm("openvino:smollm2-135m"))
-    config = DebateConfig(llm=LLMConfig(paths=1, reply_tokens=32, window_chars=1_000))
+    config = DebateConfig(llm=LLMConfig(paths=1, reply_tokens=16, window_chars=1_000))
     models = Models(default_embedder(), llm=llm, tally=tally)
     document = qchunker.from_text(EN, "valves.md")
     partition = qchunker.chunk(document, config=SMALL, debate_config=config, models=models)
@@ -62,17 +60,18 @@ def test_in_this_process_with_its_schema() -> None:
     assert all(set(one.text) <= known for chunk in partition.chunks for one in chunk.added)
 
 
+@pytest.mark.server
 def test_behind_a_real_server_and_the_report_says_so(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "valves.zh.md").write_text(ZH, "utf-8")
     with llama_cpp_server(KEY, n_context=8192) as url:
-        done = subprocess.run(
-            [sys.executable, "-m", "qchunker", "chunk", "docs", "--llm", url, "--llm-model", "smollm2", "--paths", "1",
-             "--reply-tokens", "32", "--window-chars", "1000", "--target-chars", "60", "--min-chars", "0",
-             "--run-dir", "run", "--report", "report.json", "-o", "chunks.jsonl", "--documents", "documents.jsonl"],
-            cwd=tmp_path, env=os.environ | {"QCHUNKER_API_KEY": KEY}, capture_output=True, encoding="utf-8",
-            timeout=300, check=False,
-        )  # fmt: skip
+        done = command_line.run(
+            tmp_path,
+            *("chunk", "docs", "--llm", url, "--llm-model", "smollm2", "--paths", "1"),
+            *("--reply-tokens", "16", "--window-chars", "1000", "--target-chars", "60", "--min-chars", "0"),
+            *("--run-dir", "run", "--report", "report.json", "-o", "chunks.jsonl", "--documents", "documents.jsonl"),
+            QCHUNKER_API_KEY=KEY,
+        )
     assert done.returncode == 0, done.stderr
     texts = {row["doc_id"]: row["text"] for row in rows(tmp_path / "documents.jsonl")}
     assert len(texts) == 1
