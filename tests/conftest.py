@@ -20,6 +20,9 @@ CASES = Path(__file__).parent / "cases"
 # The models that `make test` has fetched, and results kept beside them.
 os.environ.setdefault("QCHUNKER_CACHE", str(Path(__file__).parents[1] / ".venv" / "qchunker-cache"))
 
+# Tests run in as many processes as there are cores; threads of theirs would wait for one another, at work all the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:

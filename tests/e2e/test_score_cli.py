@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+
+import command_line
+from qchunker.models.load import load_lm
 
 EN = (
     "Oil the pump weekly. Use mineral oil only. Never mix two kinds.\n\nStart it slowly. Watch the gauge at the outlet."
@@ -20,11 +26,20 @@ ZH = "每周给泵加油。只能使用矿物油。不得混用两种油。\n\n�
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    variables = os.environ | {"PYTHONUTF8": "1", "COLUMNS": "100", "NO_COLOR": "1"} | environment
+    """In this process; with an environment of its own, in another one that knows nothing of it."""
+    if not environment:
+        return command_line.run(folder, *arguments)
     return subprocess.run(
-        [sys.executable, "-m", "qchunker", *arguments], cwd=folder, env=variables, capture_output=True, text=True,
-        encoding="utf-8", timeout=300, check=False,
+        [sys.executable, "-m", "qchunker", *arguments], cwd=folder, capture_output=True, text=True,
+        env=os.environ | command_line.PLAIN | environment, encoding="utf-8", timeout=300, check=False,
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _models_are_loaded_once() -> Iterator[None]:
+    """What is kept of their results is still that of a command."""
+    with mock.patch("qchunker.models.load.load_lm", functools.cache(load_lm)):
+        yield
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -265,7 +280,8 @@ def test_scores_do_not_depend_on_process_threads_or_hash_seed(folder: Path, tmp_
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, cores)  # the libraries start as many threads as they see cores
         try:
-            done = run(folder, *arguments, PYTHONHASHSEED=seed, QCHUNKER_CACHE=str(cache))
+            threads = str(len(cores))
+            done = run(folder, *arguments, PYTHONHASHSEED=seed, QCHUNKER_CACHE=str(cache), OMP_NUM_THREADS=threads)
         finally:
             os.sched_setaffinity(0, before)
         assert done.returncode == 0, done.stderr
