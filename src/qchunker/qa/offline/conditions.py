@@ -11,10 +11,13 @@ from qchunker.debate.offline.outlining.wording import language_of, render
 from qchunker.qa.cells import trimmed
 from qchunker.qa.offline.place import Found, Pages
 from qchunker.sentences import sentence_spans
+from qchunker.types import Span
 
 _LONGEST = 400
+_FEWEST_BLANKS = 2  # of an English clause with a subject
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])\s+")
 _POINTS = re.compile(
-    r"\b(?:this|these|those|it|its|they|their|them|he|she|you|your|we|our|above|below|following)\b|"
+    r"\b(?:this|that|so|these|those|it|its|they|their|them|he|she|you|your|we|our|above|below|following)\b|"
     r"[该该此这這其它他她您你]|上述|前述|前款|前条|以下|如下|下列",
     re.IGNORECASE,
 )
@@ -26,7 +29,9 @@ _DESCRIBES = re.compile("是|很|非常|比较|第[一二三四五六七八九�
 
 
 def _is_more(clause: str) -> bool:
-    return len(_VERB.findall(clause)) > 1 or _DESCRIBES.search(clause) is not None
+    """Whether a clause is more, or less, than a case that can be asked about: "if applicable" names none."""
+    too_short = clause.isascii() and clause.count(" ") < _FEWEST_BLANKS
+    return too_short or len(_VERB.findall(clause)) > 1 or _DESCRIBES.search(clause) is not None
 
 
 def conditions(pages: Pages) -> Iterator[Found]:
@@ -51,4 +56,6 @@ def conditions(pages: Pages) -> Iterator[Found]:
                     continue
                 asked = render(language, found.pattern, found.words)
                 question = f"{asked.rstrip('?')} ({about})?" if language == "en" else f"{about}中，{asked}"
-                yield Found(question, trimmed(text, sentence), (), "condition")
+                mark = _ITEM.match(text, *sentence)
+                answer = Span(mark.end() if mark else sentence.start, sentence.end)
+                yield Found(question, trimmed(text, answer), (), "condition")
