@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from command_line import run as qchunker
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIMIT_CHARS = {"en": 1000, "zh": 1000}
 SOURCES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_file() and path.suffix not in ("", ".py"))
@@ -21,7 +23,8 @@ SOURCES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_file() and 
 Row = dict[str, Any]
 
 
-def qchunker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def qchunker_apart(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """As a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "qchunker", *arguments],
         cwd=folder, capture_output=True, encoding="utf-8", timeout=120, check=False,
@@ -191,7 +194,7 @@ def test_pages_of_the_report_are_known(chunks: dict[str, list[Row]]) -> None:
 
 def test_two_runs_give_the_same_bytes(folder: Path) -> None:
     first = (folder / "chunks.jsonl").read_bytes()
-    done = qchunker(folder, "chunk", "examples", "-o", "again.jsonl", "--jobs", "3")
+    done = qchunker_apart(folder, "chunk", "examples", "-o", "again.jsonl", "--jobs", "3")
     assert done.returncode == 0
     assert (folder / "again.jsonl").read_bytes() == first
 
