@@ -197,7 +197,7 @@ def chunk(
     if explain is not None and method != DEBATE:
         raise ConfigError("explain", f"only the method {DEBATE} weighs evidence")
     _check_options(method, settings, given, jobs)
-    inputs, objective = _read_inputs(paths, input_format, stdin_name), settings["objective"]
+    inputs, objective = read_inputs(paths, input_format, stdin_name), settings["objective"]
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
     for path in map(str, named):
         refuse_overwriting(path, *paths, *sources)
@@ -275,7 +275,7 @@ def lint_command(
     paths: tuple[str, ...], input_format: str, stdin_name: str, selector: str | None, as_json: bool, **sizes: Any
 ) -> None:
     """Report what to know before trusting the chunks: dropped text, doubtful headings, oversize blocks ..."""
-    inputs, config = _read_inputs(paths, input_format, stdin_name), _config(sizes)
+    inputs, config = read_inputs(paths, input_format, stdin_name), _config(sizes)
     failures: list[Failure] = []
     rows: list[dict[str, Any]] = []
     with _progress(inputs, "reading") as (tracked, _):
@@ -291,7 +291,12 @@ def lint_command(
     finish(len(inputs), failures)
 
 
-def _read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
+def read_inputs(paths: tuple[str, ...], input_format: str, stdin_name: str) -> list[Input]:
+    """What a command is to work on; files of other formats are named.
+
+    Raises:
+        InputError: if there is nothing of a known format.
+    """
     inputs: list[Input] = []
     files: list[str] = []
     seen: set[str] = set()

@@ -14,7 +14,7 @@ import click
 
 from qchunker.batch import Failure
 from qchunker.chunking import CHUNKERS
-from qchunker.cli.chunk import _read_inputs
+from qchunker.cli.chunk import read_inputs
 from qchunker.cli.llm import KEY, ROLES, LLMRun, llm_run, print_estimate, print_spending, report_row, run_options
 from qchunker.cli.terminal import (
     SOME_FAILED,
@@ -137,7 +137,7 @@ def qa(
         raise ConfigError("paths", "nothing to make pairs of", hint="name files or folders, or --marked FILE.csv")
     config = _config(given)
     sheet_path = _sheet_path(output, n_sample, sheet_path)
-    inputs = _read_inputs(paths, input_format, stdin_name)
+    inputs = read_inputs(paths, input_format, stdin_name)
     sources = [str(item.path) for item in inputs if isinstance(item, FileInput)]
     _check_outputs([output, documents, report, sheet_path], [*paths, *sources])
     with llm_run(dict.fromkeys(ROLES) | {"rounds": 1, "report": None} | given) as run:
