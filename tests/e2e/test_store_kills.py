@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forked import Forked, Wait
 from qchunker.indexing.milvus_store import MilvusStore
 from qchunker.indexing.store import Change, Entry, Store, StoreMeta, open_store
 
@@ -72,38 +68,28 @@ def found_state(store: Store) -> int:
     return state
 
 
-@contextmanager
-def writer(act: str, where: str, state: int = 0) -> Iterator[subprocess.Popen[bytes]]:
-    """This file as a program: it says when it is ready, starts when it is told to, and says when it is done."""
-    command = [sys.executable, __file__, act, where, str(state)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            yield process
-        finally:
-            process.kill()
-
-
-def go(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    process.stdin.write(b"go\n")
-    process.stdin.flush()
-
-
-def done(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"done\n"
+def write(wait: Wait, act: str, where: str, state: int) -> None:
+    """What is killed: it opens or makes a store, and changes it."""
+    for library in ["pymilvus", "milvus_lite.server_manager"] if where.endswith(".db") else ["lancedb"]:
+        import_module(library)  # so that this is not what is interrupted
+    store = open_store(where, META, create=False) if act == "change" else None
+    put, remove, everything = change_to(state)
+    wait()
+    if store is None:
+        open_store(where, META, create=True)
+    else:
+        store.change(put, remove, everything=everything)
 
 
 def duration_s(act: str, where: str, state: int = 0) -> float:
     """How long it takes when nobody interrupts it."""
-    with writer(act, where, state) as process:
-        start = time.perf_counter()
-        go(process)
-        done(process)
-        return time.perf_counter() - start
+    process = Forked(write, act, where, state)
+    process.go()
+    start = time.perf_counter()
+    process.done()
+    whole_s = time.perf_counter() - start
+    process.kill()
+    return whole_s
 
 
 @pytest.mark.parametrize(("file", "n_kills"), [LANCE, MILVUS])
@@ -115,12 +101,13 @@ def test_killed_while_it_changes(file: str, n_kills: int, tmp_path: Path) -> Non
     whole_s = max(duration_s("change", where, state) for state in (1, 2, 3))
     state, kept = 3, set()
     for n in range(n_kills):
-        with writer("change", where, state + 1) as process:
-            if n:
-                go(process)
-                time.sleep(whole_s * 1.2 * n / n_kills)
-            if n == n_kills - 1:
-                done(process)
+        process = Forked(write, "change", where, state + 1)
+        if n:
+            process.go()
+            time.sleep(whole_s * 1.2 * n / n_kills)
+        if n == n_kills - 1:
+            process.done()
+        process.kill()
         store = open_store(where, META, create=False)
         after = found_state(store)
         assert after in (state, state + 1)
@@ -138,9 +125,10 @@ def test_killed_while_it_is_made(file: str, n_kills: int, tmp_path: Path) -> Non
     whole_s = duration_s("create", str(tmp_path / f"whole-{file}"))
     for n in range(n_kills // 4):
         where = str(tmp_path / f"{n}-{file}")
-        with writer("create", where) as process:
-            go(process)
-            time.sleep(whole_s * n / (n_kills // 4))
+        process = Forked(write, "create", where, 0)
+        process.go()
+        time.sleep(whole_s * n / (n_kills // 4))
+        process.kill()
         store = open_store(where, META, create=True)
         assert store.documents() == {}
         prepare(store)
@@ -152,27 +140,3 @@ def no_leftovers(store: Store) -> None:
     if isinstance(store, MilvusStore):
         rows: list[Any] = store._connection.query(store._entries, "key >= 0", ["key"])
         assert len(rows) == len(store.read().ids)
-
-
-def say(what: str) -> None:
-    sys.stdout.write(f"{what}\n")
-    sys.stdout.flush()
-
-
-def main(act: str, where: str, state: int) -> None:
-    for library in ["pymilvus", "milvus_lite.server_manager"] if where.endswith(".db") else ["lancedb"]:
-        import_module(library)  # so that this is not what is interrupted
-    store = open_store(where, META, create=False) if act == "change" else None
-    put, remove, everything = change_to(state)
-    say("ready")
-    if sys.stdin.readline():
-        if store is None:
-            open_store(where, META, create=True)
-        else:
-            store.change(put, remove, everything=everything)
-        say("done")
-        sys.stdin.readline()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
