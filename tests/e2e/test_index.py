@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -37,6 +38,15 @@ CONTRACT_ZH = (
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qchunker.index.default_cache", lambda: None)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the examples, for tests that only ask it."""
+    place = tmp_path_factory.mktemp("examples")
+    with mock.patch("qchunker.index.default_cache", return_value=None), opened(place) as index:
+        index.sync(EXAMPLES)
+    return place
 
 
 @pytest.fixture
@@ -112,9 +122,8 @@ def test_a_rule_comes_with_its_exception(text: str, question: str, words: tuple[
         assert alone.related == ()
 
 
-def test_search_is_exact(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync(EXAMPLES)
+def test_search_is_exact(examples: Path) -> None:
+    with opened(examples) as index:
         snapshot = index.snapshot()
         question = "What must be checked before the first start of the pump?"
         vector = default_embedder().encode([question])[0]
@@ -200,9 +209,8 @@ def test_question_answer_pairs_are_found_by_other_words(tmp_path: Path) -> None:
     ("质保期从什么时候开始？", "验收单签署之日", "supply-contract.zh.txt"),
     ("KL-20 的闪点是多少？", "13 ℃", "safety-data-sheet.zh.md"),
 ])  # fmt: skip
-def test_answers_quote_their_source(question: str, words: str, source: str, tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync(EXAMPLES)
+def test_answers_quote_their_source(question: str, words: str, source: str, examples: Path) -> None:
+    with opened(examples) as index:
         answer = index.ask(question)
         assert answer.found
         assert words in answer.text
@@ -217,9 +225,8 @@ def test_answers_quote_their_source(question: str, words: str, source: str, tmp_
 
 
 @pytest.mark.parametrize("question", ["Who won the world cup of 2014?", "月亮离地球有多远？"])
-def test_what_the_documents_do_not_say_is_not_answered(question: str, tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync(EXAMPLES)
+def test_what_the_documents_do_not_say_is_not_answered(question: str, examples: Path) -> None:
+    with opened(examples) as index:
         answer = index.ask(question)
         assert not answer.found
         assert answer.sentences == ()
