@@ -24,7 +24,7 @@ demo: .venv/smollm2-135m
 	@echo "open demo-output/chunks.html in a browser to see every cut, why it is there, and how it scores"
 
 test: .venv/tested .venv/smollm2-135m .venv/gemma3-270m lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/tested
 	$(BIN)/ruff check src tests benchmarks scripts
