@@ -31,7 +31,7 @@ METRICS = ("precision_omega", "mrr", "whole")
 STUDIES = (
     (("chroma", "drcd", "crud"), "none", StudyConfig(sections=6, section_chars=1500, draws=16, li_sample=8)),
     (("chroma-lm", "drcd-lm"), "smollm2-135m", StudyConfig(
-        sections=6, section_chars=1500, within_sections=12, lm_partitions=(6, 10), draws=16, li_sample=8)),
+        sections=4, section_chars=1500, within_sections=12, lm_partitions=(4, 8), draws=16, li_sample=8)),
 )  # fmt: skip
 """Sets, the language model that reads them, and how much of them."""
 

@@ -97,8 +97,11 @@ CANDIDATES: Mapping[str, Candidate] = {
 """Those that need no language model."""
 
 
-def lm_candidates(lm: CausalLM, window: int = 2) -> dict[str, Candidate]:
-    """Those that a language model reads for: LI and ChunkScore, boundary clarity and chunk stickiness of MoC."""
+def lm_candidates(lm: CausalLM, window: int = 1) -> dict[str, Candidate]:
+    """Those that a language model reads for: LI and ChunkScore, boundary clarity and chunk stickiness of MoC.
+
+    Stickiness looks at neighbours only, which costs nothing more than LI; more of them would take longer than all else.
+    """
 
     def independence(section: Section, spans: Spans) -> float:
         pairs = list(pairwise(spans))
