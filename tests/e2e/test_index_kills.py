@@ -44,7 +44,7 @@ def test_a_killed_sync_leaves_the_old_or_the_new_state(tmp_path: Path) -> None:
     whole = time.monotonic() - began
     assert process.end() == 0
     seen = {"old": 0, "new": 0}
-    for step in range(N_KILLS + 2)  # the first before it begins, the last when it is done:
+    for step in range(N_KILLS + 2):  # the first before it begins, the last when it is done
         old = rounds(place)
         assert len(old) == 1
         write(folder, step + 1)
