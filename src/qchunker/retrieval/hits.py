@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class Related(NamedTuple):
     """A record that comes with a hit.
 
-    ``kind`` is ``chunk`` (that a pair was made from), ``limits``, ``limited_by``, ``before``, ``behind`` or ``section``.
+    ``kind`` is ``chunk`` (a pair was made from it), ``limits``, ``limited_by``, ``before``, ``behind`` or ``section``.
     """
 
     kind: str
