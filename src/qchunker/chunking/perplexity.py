@@ -21,8 +21,13 @@ from qchunker.models.load import Models, lm_for
 from qchunker.types import Document, Partition
 
 CONTEXT_CHARS, KEPT_CHARS = 2_000, 500
-"""The most text that a sentence is read after, and what is kept of it where it grows longer: a third is read twice."""
+"""The most text that a sentence is read after, and what is kept of it where it grows longer: a third is read twice.
 
+Characters beyond ASCII count three times: to a model that knows little of their script each is up to three tokens, and
+a context that is longer than a model looks back is cut at another place for every sentence, and read anew.
+"""
+
+_WEIGHT = 3  # of a character beyond ASCII
 _DIGITS = 6  # other threads of the same library may sum in another order
 
 
@@ -44,7 +49,7 @@ def perplexity(document: Document, config: ChunkingConfig, models: Models, *, th
     places = CutPoints(document, config)
     lm = lm_for(models, document.text)
     cuts = [behind + 1 for behind in minima(sentence_losses(places, lm), threshold)]
-    settings = f"lm={lm.id} threshold={threshold:g} context={CONTEXT_CHARS},{KEPT_CHARS}"
+    settings = f"lm={lm.id} threshold={threshold:g} context={CONTEXT_CHARS},{KEPT_CHARS},{_WEIGHT}"
     return places.partition(places.merged(cuts), "perplexity", settings)
 
 
@@ -85,7 +90,7 @@ def _readings(places: CutPoints) -> Iterator[str]:
 
 def _contexts(texts: Sequence[str]) -> list[str | None]:
     """What stands before each text. Neighbours share its beginning, which moves on when there is too much of it."""
-    ends = list(accumulate(map(len, texts), initial=0))
+    ends = list(accumulate(map(_weight, texts), initial=0))
     contexts: list[str | None] = []
     first = 0
     for number in range(len(texts)):
@@ -94,3 +99,7 @@ def _contexts(texts: Sequence[str]) -> list[str | None]:
                 first += 1
         contexts.append("".join(texts[first:number])[-CONTEXT_CHARS:] or None)
     return contexts
+
+
+def _weight(text: str) -> int:
+    return len(text) if text.isascii() else sum(1 if char.isascii() else _WEIGHT for char in text)
