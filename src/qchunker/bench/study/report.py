@@ -16,6 +16,10 @@ Row = Mapping[str, Any]
 def study_sections(study: Mapping[str, Any], *, with_plots: bool = True) -> list[Section]:
     """Across methods and within documents, set by set, then the mixtures."""
     sections = [section for one in study["sets"] for section in _of_set(one, with_plots)]
+    if study["pooled"]:
+        names = ", ".join(one["name"] for one in study["sets"])
+        text = f"All sections of {names} together; the metric at each set's smallest budget, and the reciprocal rank."
+        sections.append(Section("Within documents, all sets", [text], [_within_table(study["pooled"], [])]))
     return [*sections, _mixture_section(study)] if study["mixtures"] else sections
 
 

@@ -26,6 +26,9 @@ from qchunker.pipeline import DEBATE
 
 Tell = Callable[[str, int, int], None]
 Study = dict[str, Any]
+POOLED = ("smallest budget", "mrr")
+"""Names under which the metrics of several sets are put together."""
+
 _VERSION = 1
 
 
@@ -73,7 +76,13 @@ def study(
         tell: is told of every step.
     """
     sets = [_of_set(spec, results, models, config, folder, tell) for spec, results in runs]
-    return {"version": _VERSION, "config": _plain(config), "sets": sets, "mixtures": _mixtures(sets)}
+    return {
+        "version": _VERSION,
+        "config": _plain(config),
+        "sets": sets,
+        "pooled": _pooled(sets),
+        "mixtures": _mixtures(sets),
+    }
 
 
 def _of_set(
@@ -166,6 +175,19 @@ def _corrected(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if row["metric"] == metric:
                 row["p_holm"] = found[row["score"]]
     return rows
+
+
+def _pooled(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Agreement within the sections of all sets together; recall or hit at the smallest budget, and the rank."""
+    if len(sets) < 2:
+        return []
+    rows = []
+    for one in sets:
+        named = dict(zip(POOLED, one["within_metrics"], strict=False))
+        rows += [{**row, "metrics": {name: row["metrics"][metric] for name, metric in named.items()}}
+                 for row in one["rows"]]  # fmt: skip
+    metrics = [name for name in POOLED if all(name in row["metrics"] for row in rows)]
+    return _corrected(within.agreement(rows, metrics))
 
 
 def _mixtures(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
