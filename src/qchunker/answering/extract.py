@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +63,7 @@ def extracted(question: str, hits: Sequence[Hit], embedder: Embedder, bm25: BM25
     certainty = confidence(question, hits, bm25)
     if certainty < FOUND:
         return Answer(question, (), tuple(hits), found=False, confidence=certainty, language=language)
+    hits = _quoted(hits)
     candidates = [
         _Candidate(*one, number) for number, hit in enumerate(hits[:_HITS_READ], 1) for one in passages(hit.row)
     ]
@@ -82,7 +84,29 @@ def extracted(question: str, hits: Sequence[Hit], embedder: Embedder, bm25: BM25
     chosen += [at for at in _taken_back(chosen, candidates) if at not in chosen]
     chosen.sort(key=lambda at: (candidates[at].hit != candidates[best[0]].hit, candidates[at].hit, at))
     sentences = tuple(Cited(candidates[at].text, (candidates[at].hit,), None, candidates[at].span) for at in chosen)
+    sentences += tuple(_limits(sentences, hits))
     return Answer(question, sentences, tuple(hits), found=True, confidence=certainty, language=language)
+
+
+def _quoted(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with the chunk of a pair in the pair's place, each once: a cell alone, or a section, is no sentence."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        chunk = next((one.row for one in hit.related if one.kind == "chunk"), None)
+        one = hit if chunk is None else replace(hit, row=chunk)
+        found.setdefault(one.id, one)
+    return list(found.values())
+
+
+def _limits(sentences: Sequence[Cited], hits: Sequence[Hit]) -> Iterator[Cited]:
+    """What another clause takes back of the rules that are quoted, with the number of the hit that it came with."""
+    said = {one.text for one in sentences}
+    for number in dict.fromkeys(number for one in sentences for number in one.hits):
+        for row in (one.row for one in hits[number - 1].related if one.kind == "limited_by"):
+            limit = next((one for one in passages(row) if _TAKES_BACK.search(one.text)), None)
+            if limit is not None and limit.text not in said:
+                said.add(limit.text)
+                yield Cited(limit.text, (number,), None, limit.span)
 
 
 def _taken_back(chosen: Sequence[int], candidates: Sequence[_Candidate]) -> Iterator[int]:

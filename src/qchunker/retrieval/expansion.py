@@ -30,7 +30,8 @@ def related(snapshot: Snapshot, record: int, config: SearchConfig) -> tuple[Rela
     if chunk is not None:
         seen.add(chunk)
         found.append(Related("chunk", snapshot.payload(chunk)))
-    for kind, at in _candidates(snapshot, record, config):
+    # What limits the chunk limits the pair that was made from it.
+    for kind, at in _candidates(snapshot, record if chunk is None else chunk, config):
         if at in seen:
             continue
         seen.add(at)
