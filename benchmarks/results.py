@@ -15,7 +15,7 @@ from typing import Any
 
 from qchunker.bench.document import as_markdown
 from qchunker.bench.report import sections_of
-from qchunker.bench.run import run, write_json
+from qchunker.bench.run import name_of, run, write_json
 from qchunker.bench.spec import read_spec
 from qchunker.bench.study.report import study_sections
 from qchunker.bench.study.run import StudyConfig, study
@@ -43,7 +43,7 @@ def main() -> None:
     specs = {name: read_spec(HERE / "specs" / f"{name}.toml") for names, _, _ in STUDIES for name in names}
     found = {name: run(spec, run_dir, spec_models(spec), _tell) for name, spec in specs.items()}
     for results in found.values():
-        write_json(HERE / "results" / f"{revision()}-{results['spec_signature']}.json", summary_of(results))
+        write_json(HERE / "results" / f"{revision()}-{name_of(results)}.json", summary_of(results))
     sections = sections_of(list(found.values()), METRICS, with_plots=False)
     for names, lm, config in STUDIES:
         runs = [(specs[name], found[name]) for name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def result_of(done: Result) -> tuple[Path, dict[str, Any]]:
 def test_run_report_compare(spec: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     path, found = result_of(bench("run", spec, "-o", out))
-    assert path.name.endswith(f"-{found['spec_signature']}.json")
+    assert re.fullmatch(r"[0-9a-z.]+-[0-9a-f]{10}\.json", path.name)
     assert {cell["method"] for cell in found["cells"]} == {"recursive", "fixed", "qchunker"}
     assert all(cell["coverage"] == 1 for cell in found["cells"])
     again, same = result_of(bench("run", spec, "-o", out))
@@ -77,7 +78,10 @@ def test_run_report_compare(spec: Path, tmp_path: Path) -> None:
     assert "Fewer than 20 clusters" in (tmp_path / "page.md").read_text("utf-8")
     assert "<svg" in page.read_text("utf-8")
     assert found["signature"] in bench("report", path).stdout
-    rows = [json.loads(line) for line in bench("compare", path, again, "--json").stdout.splitlines()]
+    assert isinstance(bench("report", path, "--metric", "nothing").exception, ConfigError)
+    compared = bench("compare", path, again, "--json")
+    assert "Fewer than 20 clusters" in compared.stderr
+    rows = [json.loads(line) for line in compared.stdout.splitlines()]
     assert len(rows) == 9
     assert {row["difference"] for row in rows} == {0.0}
 
@@ -149,6 +153,35 @@ def test_killed_it_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
         for cell in one["cells"]:
             del cell["seconds"]
     assert results[0] == results[1]
+
+
+def test_other_questions_are_another_result(spec: Path, tmp_path: Path) -> None:
+    first, _ = result_of(bench("run", spec, "-o", tmp_path / "out", "--questions", "2"))
+    questions = tmp_path / "mine" / "questions.jsonl"
+    questions.write_text(questions.read_text("utf-8").replace("F07 mean", "F07 tell"), encoding="utf-8")
+    second, _ = result_of(bench("run", spec, "-o", tmp_path / "out", "--questions", "2"))
+    assert first != second
+    assert first.is_file()
+
+
+def test_quotes_and_answers_are_judged_together_by_words(spec: Path, tmp_path: Path) -> None:
+    with (tmp_path / "mine" / "questions.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"question": "What is there?", "answer": "nowhere at all"}\n')
+    _, found = result_of(bench("run", spec, "-o", tmp_path / "out"))
+    assert found["set"]["primary"].startswith("answer_recall_")
+    assert any("no document has" in note for note in found["set"]["notes"])
+    assert any("more than once" in note for note in found["set"]["notes"])
+
+
+def test_chunks_of_other_tools_are_known_by_the_name_of_their_file(spec: Path, tmp_path: Path) -> None:
+    text = (tmp_path / "mine" / "supply-contract.en.txt").read_text("utf-8")
+    row = {"source": "supply-contract.en.txt", "start": 0, "end": len(text)}
+    (tmp_path / "mine" / "chunks.jsonl").write_text(json.dumps(row) + "\n")
+    spec.write_text(spec.read_text().replace('"fixed"', '"file:chunks.jsonl"'))
+    _, found = result_of(bench("run", spec, "-o", tmp_path / "out"))
+    assert {cell["n_chunks"] for cell in found["cells"] if cell["method"].startswith("file:")} == {1}
+    spec.write_text(spec.read_text().replace("chunks.jsonl", "none.jsonl"))
+    assert "none.jsonl: cannot be read" in str(bench("run", spec, "-o", tmp_path / "out").exception)
 
 
 def test_sets_are_listed() -> None:

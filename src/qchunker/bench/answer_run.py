@@ -50,7 +50,10 @@ def answer_run(
     """
     data = data_of(spec)
     if not all(question.answers for question in data.questions):
-        raise InputError(f"the set {data.name!r} has questions without a reference answer", hint="use `bench run`")
+        raise InputError(
+            f"the set {data.name!r} has questions without a reference answer",
+            hint="add `answer` to them, or use `bench run`",
+        )
     prompt = load_prompt("answer", data.language, prompts)
     cells = cells_of(spec)
     results = []

@@ -115,14 +115,23 @@ METHODS: Mapping[str, Method] = {
 def chunks_of_file(path: Path, data: BenchSet) -> list[Piece]:
     """The chunks of another tool: {doc_id, start, end}, with ``embedding_text`` or ``text`` where it is not the span.
 
+    ``source``, the name of the document's file, will do in place of ``doc_id``.
+
     Raises:
         InputError: naming the row, if it names no document of the set or lies outside of it.
     """
     pieces = []
+    named = {document.source.rpartition("/")[2]: document.id for document in data.documents}
     for number, row in enumerate(read_json_lines(path), 1):
         where, doc_id = f"{path}, row {number}", str(row.get("doc_id"))
         if doc_id not in data.texts:
-            raise InputError(f"{where}: {doc_id!r} is no document of {data.name!r}", hint="chunk the set's documents")
+            doc_id = named.get(str(row.get("source")).rpartition("/")[2], "")
+        if doc_id not in data.texts:
+            known = ", ".join(list(data.texts)[:3])
+            raise InputError(
+                f"{where}: doc_id {row.get('doc_id')!r}, source {row.get('source')!r}: no document of {data.name!r}",
+                hint=f"ids are such as {known}; source is the name of a file",
+            )
         text = data.texts[doc_id]
         span = _span(row.get("start"), row.get("end"), len(text), where)
         given = row.get("embedding_text") or row.get("text") or text[slice(*span)]

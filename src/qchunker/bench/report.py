@@ -8,12 +8,13 @@ from math import isnan
 from qchunker.bench.document import Plot, Section, Table
 from qchunker.bench.plots import intervals
 from qchunker.bench.tables import Lengths, Results, Row, lengths_of, rows_of
+from qchunker.errors import ConfigError
 
 OF_CUTS = frozenset({"precision_omega", "whole"})
 """Metrics that no retriever takes part in."""
 
-_FEWEST = 20
-_FEW = f"Fewer than {_FEWEST} clusters: intervals are too narrow, and nothing can be concluded."
+FEWEST_CLUSTERS = 20
+FEW_CLUSTERS = f"Fewer than {FEWEST_CLUSTERS} clusters: intervals are too narrow, and nothing can be concluded."
 LEVEL = 0.05
 """Of the corrected p-value at which a difference is marked."""
 
@@ -26,6 +27,10 @@ def sections_of(results: Sequence[Results], metrics: Sequence[str] = (), *, with
         metrics: shown besides each set's primary one.
         with_plots: whether plots are drawn; they need the extra ``bench``.
     """
+    known = {name for one in results for name in one["metrics"]}
+    unknown = next((name for name in metrics if name not in known), None)
+    if unknown is not None:
+        raise ConfigError("metric", f"unknown: {unknown!r}", hint=f"known: {', '.join(sorted(known))}")
     return [section for one in results for section in _sections(one, metrics, with_plots)]
 
 
@@ -45,7 +50,7 @@ def _sections(results: Results, metrics: Sequence[str], with_plots: bool) -> Ite
                 found = [row for row in found if row.retriever == spec["retrievers"][0]]
             plots = [_plot(found, metric, spec["baseline"])] if with_plots and len(spec["methods"]) > 1 else []
             yield Section(
-                f"{metric}, {target} characters", _verdict(found, spec), [_metric_table(found, spec)], plots, 3
+                f"{metric}, {target} characters", _verdict(found, spec), _metric_tables(found, spec), plots, 3
             )
 
 
@@ -89,26 +94,27 @@ def _length_table(lengths: Sequence[Lengths], data: Results) -> Table:
     return Table(header, rows)
 
 
-def _metric_table(rows: Sequence[Row], spec: Results) -> Table:
-    names = list(dict.fromkeys(row.retriever for row in rows))
+def _metric_tables(rows: Sequence[Row], spec: Results) -> list[Table]:
+    """A table per retriever; one where no retriever takes part."""
+    names = dict.fromkeys(row.retriever for row in rows)
     of_cuts = rows[0].metric in OF_CUTS
-    header = ["method", *(f"{'value' if of_cuts else name}, difference from {spec['baseline']}" for name in names)]
-    made = []
-    for method in spec["methods"]:
-        of_method = {row.retriever: row for row in rows if row.method == method}
-        made.append([method, *(shown(of_method[name]) for name in names)])
-    return Table(header, made)
+    rest = ["value [95 %]", f"difference from {spec['baseline']} [95 %]", "p"]
+    return [
+        Table(["method" if of_cuts else name, *rest], [shown(row) for row in rows if row.retriever == name])
+        for name in names
+    ]
 
 
-def shown(row: Row) -> str:
-    """A value with its interval, and the difference with interval and corrected p."""
+def shown(row: Row) -> list[str]:
+    """A method's value with its interval, its difference with interval, and the corrected p."""
     value = f"{row.value.mean:.3f} [{row.value.low:.3f}, {row.value.high:.3f}]"
-    if row.against is None:
-        return value
     found = row.against
-    p = "" if row.p_holm is None or isnan(row.p_holm) else f" p={row.p_holm:.3f}"
-    text = f"{found.difference:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{p}"
-    return f"{value}; **{text}**" if row.p_holm is not None and row.p_holm < LEVEL else f"{value}; {text}"
+    if found is None:
+        return [row.method, value, "", ""]
+    difference = f"{found.difference:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    if row.p_holm is None or isnan(row.p_holm):
+        return [row.method, value, difference, ""]
+    return [row.method, value, f"**{difference}**" if row.p_holm < LEVEL else difference, f"{row.p_holm:.3f}"]
 
 
 def _verdict(rows: Sequence[Row], spec: Results) -> list[str]:
@@ -121,10 +127,16 @@ def _verdict(rows: Sequence[Row], spec: Results) -> list[str]:
         worse = [row.method for row in sure if row.against and row.against.difference < 0]
         parts = ([f"better: {', '.join(better)}"] if better else []) + ([f"worse: {', '.join(worse)}"] if worse else [])
         smallest = max((row.against.detectable for row in found if row.against), default=0.0)
+        seen = f" (found from about {smallest:.3f} on)" if smallest else ""
         name = "" if rows[0].metric in OF_CUTS else f"{retriever}: "
-        said.append(f"{name}{'; '.join(parts) or 'no difference'} (found from about {smallest:.3f} on)")
-    few = [_FEW] if rows and rows[0].value.n_clusters < _FEWEST else []
-    return [*few, f"Against {spec['baseline']}, p corrected for the number of methods (Holm). " + ". ".join(said) + "."]
+        said.append(f"{name}{'; '.join(parts) or 'no difference'}{seen}")
+    few = [FEW_CLUSTERS] if rows and rows[0].value.n_clusters < FEWEST_CLUSTERS else []
+    return [
+        *few,
+        f"Against {spec['baseline']}, p corrected for the number of methods (Holm), intervals not. "
+        + ". ".join(said)
+        + ".",
+    ]
 
 
 def _plot(rows: Sequence[Row], metric: str, baseline: str) -> Plot:

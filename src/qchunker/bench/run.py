@@ -13,7 +13,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +40,6 @@ SHIFTS = (0.0, -0.05, 0.05, -0.1, 0.1)
 """By which the target length of each seed differs, as a share of it."""
 
 _VERSION = 1
-_FILE_KEY = 1 << 20
 
 
 class Cell(NamedTuple):
@@ -191,7 +189,9 @@ def values_of(
 
 
 def _primary(data: BenchSet, metrics: Sequence[str]) -> str:
-    return data.primary if data.primary in metrics else next(one for one in metrics if one.endswith("_mean"))
+    """What the set is judged by; with other budgets, or answers of several kinds, the nearest there is."""
+    means = [one for one in metrics if one.endswith("_mean")]
+    return data.primary if data.primary in metrics else (means or list(metrics))[-1]
 
 
 def _signature(spec: Spec, data: BenchSet, models: Models) -> str:
@@ -214,12 +214,18 @@ def _key(signature: str, cell: Cell, spec: Spec) -> str:
     """Everything that a cell depends on; the content of a file of chunks too."""
     parts = [signature, *map(str, cell), ",".join(spec.retrievers)]
     if cell.method.startswith(FILE_PREFIX):
-        digest = hashlib.sha256()
-        with (Path(spec.path) / cell.method.removeprefix(FILE_PREFIX)).open("rb") as file:
-            for block in iter(partial(file.read, _FILE_KEY), b""):
-                digest.update(block)
-        parts.append(digest.hexdigest())
+        parts.append(_digest(Path(spec.path) / cell.method.removeprefix(FILE_PREFIX)))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror or error}", hint="name a file in the set's folder"
+        ) from error
 
 
 def _finished(path: Path) -> Result | None:
@@ -229,6 +235,13 @@ def _finished(path: Path) -> Result | None:
     except (OSError, ValueError):
         return None
     return result if isinstance(result, dict) and "values" in result else None
+
+
+def name_of(results: dict[str, Any]) -> str:
+    """Hash of a result without the time that it took: other data, chunks or numbers have another name."""
+    cells = [{name: value for name, value in cell.items() if name != "seconds"} for cell in results["cells"]]
+    text = json.dumps([results["signature"], results["spec"], cells], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -64,7 +64,7 @@ class Spec:
     def __post_init__(self) -> None:
         _known("set", (self.set,), DATASETS)
         names = [name for name in self.methods if not name.startswith(FILE_PREFIX)]
-        _known("methods", names, METHODS)
+        _known("methods", names, (*METHODS, f"{FILE_PREFIX}NAME.jsonl"))
         _known("retrievers", self.retrievers, RETRIEVERS)
         _known("texts", (self.texts,), TEXTS)
         if self.baseline not in self.methods:

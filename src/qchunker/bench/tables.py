@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from qchunker.bench.significance import Comparison, Estimate, compare, estimate,
 from qchunker.errors import InputError
 
 Results = Mapping[str, Any]
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 
@@ -138,14 +139,23 @@ def paired(first: Results, second: Results, method: str, target: int, retriever:
     return compare(a, b, first["clusters"])
 
 
+def corrected_p(comparisons: Mapping[T, Comparison]) -> dict[T, float]:
+    """The larger p of bootstrap and t-test, corrected for the number of comparisons; nothing where one has no p.
+
+    The bootstrap alone is too sure where clusters are few.
+    """
+    found = {str(at): max(one.p_bootstrap, one.p_t) for at, one in enumerate(comparisons.values())}
+    if not found or any(map(isnan, found.values())):
+        return {}
+    return dict(zip(comparisons, holm(found).values(), strict=True))
+
+
 def _compared(results: Results, target: int, retriever: str, metric: str) -> Iterator[Row]:
     spec, clusters = results["spec"], results["clusters"]
     values = {name: values_over_seeds(results, name, target, retriever, metric) for name in spec["methods"]}
     base = values[spec["baseline"]]
     against = {name: compare(base, found, clusters) for name, found in values.items() if name != spec["baseline"]}
-    # The larger of the two: the bootstrap is too sure where clusters are few.
-    sure = {name: max(found.p_bootstrap, found.p_t) for name, found in against.items()}
-    corrected = holm(sure) if against and not any(map(isnan, sure.values())) else {}
+    corrected = corrected_p(against)
     for name, found in values.items():
         yield Row(name, target, retriever, metric, estimate(found, clusters), against.get(name), corrected.get(name))
 

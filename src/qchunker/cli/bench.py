@@ -15,12 +15,12 @@ import click
 from qchunker.bench.answer_run import REPLY_TOKENS, answer_run
 from qchunker.bench.datasets import DATASETS
 from qchunker.bench.document import as_markdown, as_page
-from qchunker.bench.report import sections_of
-from qchunker.bench.run import cells_of, data_of, run, write_json
+from qchunker.bench.report import FEW_CLUSTERS, FEWEST_CLUSTERS, sections_of
+from qchunker.bench.run import cells_of, data_of, name_of, run, write_json
 from qchunker.bench.spec import Spec, read_spec
 from qchunker.bench.study.report import study_sections
 from qchunker.bench.study.run import StudyConfig, study
-from qchunker.bench.tables import Results, paired
+from qchunker.bench.tables import Results, corrected_p, paired
 from qchunker.chunking import LLM_METHODS, LM_METHODS
 from qchunker.cli.llm import KEY, ROLE_OPTIONS, ROLES, llm_run, print_estimate, print_spending, run_options
 from qchunker.cli.terminal import Output, count, errors, json_line, progress_of
@@ -104,7 +104,7 @@ def run_command(spec: Path, out: Path, questions: int | None, **given: Any) -> N
                 results = run(read, folder, models, tell)
         finally:
             print_spending(model, None)
-    _file(out / f"{revision()}-{read.signature}.json", results)
+    _file(out / f"{revision()}-{name_of(results)}.json", results)
 
 
 @bench.command(name="answer")
@@ -136,7 +136,7 @@ def answer_command(
         if model.dry is not None:
             print_estimate(model, [one.text for one in data_of(read).documents])
             return
-    _file(out / f"{revision()}-{read.signature}-answers.json", results)
+    _file(out / f"{revision()}-{name_of(results)}-answers.json", results)
 
 
 def _read(spec: Path, questions: int | None) -> Spec:
@@ -250,18 +250,25 @@ def compare_command(first: Path, second: Path, metric: str | None, as_json: bool
     retrievers = [one for one in a["spec"]["retrievers"] if one in b["spec"]["retrievers"]]
     if not (shared and targets and retrievers):
         raise InputError("the results have no method, length and retriever in common", hint="see their specs")
-    for method in shared:
-        for target in targets:
-            for retriever in retrievers:
-                found = paired(a, b, method, target, retriever, metric)
-                row = {"method": method, "target": target, "retriever": retriever, "metric": metric} | found._asdict()
-                click.echo(json_line(row) if as_json else _line(row))
+    found = {
+        (method, target, retriever): paired(a, b, method, target, retriever, metric)
+        for method in shared for target in targets for retriever in retrievers
+    }  # fmt: skip
+    corrected = corrected_p(found)
+    for key, one in found.items():
+        row = dict(zip(("method", "target", "retriever"), key, strict=True)) | {"metric": metric} | one._asdict()
+        row["p_holm"] = corrected.get(key)
+        click.echo(json_line(row) if as_json else _line(row))
+    n_clusters = min(one.n_clusters for one in found.values())
+    if n_clusters < FEWEST_CLUSTERS:
+        errors.print(f"[yellow]note[/] {FEW_CLUSTERS} ({n_clusters})")
 
 
 def _line(row: dict[str, Any]) -> str:
+    p = "" if row["p_holm"] is None else f" p={row['p_holm']:.4f}"
     return (
         f"{row['method']} at {row['target']}, {row['retriever']}: {row['metric']} {row['a']:.4f} -> {row['b']:.4f}, "
-        f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}] p={row['p_bootstrap']:.4f} (n={row['n']})"
+        f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]{p} (n={row['n']})"
     )
 
 

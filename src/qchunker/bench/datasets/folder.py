@@ -1,18 +1,20 @@
 """Documents of your own with questions of your own.
 
 ``questions.jsonl`` in the folder, or any file that is named, has one {question} per line and what answers it:
-``source`` (path of the document within the folder) with ``quote``, words of it that answer; or ``answer``, words that
-must be in what is retrieved; or both. Pairs that ``qchunker qa`` writes are such questions.
+``source`` (path of the document within the folder) with ``quote``, words of it that answer (their first place counts);
+or ``answer``, words that must be in what is retrieved; or both. Pairs that ``qchunker qa`` writes are such questions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from qchunker.alignment import FoldedText
-from qchunker.bench.dataset import BenchQuestion, BenchSet, field_of, missing_file, read_json_lines
-from qchunker.bench.metrics.spans import GoldSpan
+from qchunker.bench.dataset import TOKENS, BenchQuestion, BenchSet, field_of, missing_file, read_json_lines
+from qchunker.bench.metrics.spans import GoldSpan, answer_in_text, approximate_tokens
 from qchunker.errors import InputError, ParseError
 from qchunker.inputs import FileInput, expand_paths
 from qchunker.pipeline import parse_input
@@ -20,6 +22,8 @@ from qchunker.types import Document, Span
 
 QUESTIONS = "questions.jsonl"
 """Name of the file with questions."""
+
+LARGEST_CHARACTERS, LARGEST_TOKENS = 8000, 1424
 
 
 def load(path: Path, split: str | None, questions: Path | None = None) -> BenchSet:
@@ -43,10 +47,44 @@ def load(path: Path, split: str | None, questions: Path | None = None) -> BenchS
     for number, row in enumerate(read_json_lines(file), 1):
         if split is None or row.get("split", split) == split:
             asked.append(_question(row, number, f"{file}, line {number}", named))
-    has_places = all(one.evidence for one in asked)
-    budgets = {} if has_places else {"budget_unit": "approximate tokens", "budgets": (356, 712, 1424)}
-    return BenchSet(path.resolve().name or "folder", documents, tuple(asked), "your own",
-                    primary="recall_4000" if has_places else "answer_recall_1424", **budgets)  # type: ignore[arg-type]  # fmt: skip
+    if not asked:
+        raise InputError(f"{file}: holds no question", hint="one {question, source, quote} per line")
+    total = "\n".join(one.text for one in documents)
+    name, notes = path.resolve().name or "folder", tuple(_doubts(asked, documents))
+    if all(one.evidence for one in asked):
+        budgets = _budgets(len(total), LARGEST_CHARACTERS)
+        return BenchSet(name, documents, tuple(asked), "your own", budgets=budgets, primary=f"recall_{budgets[1]}",
+                        notes=notes)  # fmt: skip
+    # Judged by words, all of them: a quotation is such words too.
+    texts = {one.id: one.text for one in documents}
+    asked = [one if one.answers else replace(one, answers=_quoted(one, texts)) for one in asked]
+    budgets = _budgets(approximate_tokens(total), LARGEST_TOKENS)
+    return BenchSet(name, documents, tuple(asked), "your own", TOKENS, budgets, f"answer_recall_{budgets[2]}", notes)
+
+
+def _budgets(total: int, largest: int) -> tuple[int, int, int]:
+    """A quarter, half and all of the largest budget, which is at most a tenth of the text: else all of it is found."""
+    most = max(80, min(largest, total // 10 // 20 * 20))
+    return most // 4, most // 2, most
+
+
+def _doubts(questions: Sequence[BenchQuestion], documents: Sequence[Document]) -> Iterator[str]:
+    """What makes questions tell less than they seem to."""
+    folded = {one.id: FoldedText(one.text) for one in documents}
+    texts = {one.id: one.text for one in documents}
+    places = [(one, gold, texts[gold.doc_id][gold.start : gold.end]) for one in questions for gold in one.evidence]
+    twice = [one.id for one, gold, quote in places if len(list(folded[gold.doc_id].find_all(quote, 0, 2))) > 1]
+    if twice:
+        yield f"Quotes that stand in their document more than once, of which the first counts: {', '.join(twice[:5])}"
+    everything = "\n".join(texts.values())
+    nowhere = [one.id for one in questions if one.answers and not one.evidence
+               and not any(answer_in_text(answer, everything) for answer in one.answers)]  # fmt: skip
+    if nowhere:
+        yield f"Answers that no document has, so that nothing can find them: {', '.join(nowhere[:5])}"
+
+
+def _quoted(question: BenchQuestion, texts: dict[str, str]) -> tuple[str, ...]:
+    return tuple(texts[gold.doc_id][gold.start : gold.end] for gold in question.evidence)
 
 
 def _documents(path: Path, questions: Path) -> tuple[Document, ...]:
