@@ -188,17 +188,17 @@ def test_ids_are_unique() -> None:
 
 def test_a_fingerprint_tells_every_change() -> None:
     documents = (document_of("a", ZH),)
-    plain = BenchSet("x", documents, (BenchQuestion("1", "?", "a"),))
+    plain = BenchSet("x", documents, (BenchQuestion("1", "?", "a", answers=("x",)),))
     others = [
         BenchSet("x", (document_of("a", ZH + "!"),), plain.questions),
-        BenchSet("x", documents, (BenchQuestion("1", "??", "a"),)),
+        BenchSet("x", documents, (BenchQuestion("1", "??", "a", answers=("x",)),)),
         BenchSet("x", documents, (BenchQuestion("1", "?", "a", (GoldSpan("a", 0, 2),)),)),
     ]
     assert len({one.fingerprint for one in (plain, *others)}) == 4
 
 
 def test_a_sample_is_spread_evenly() -> None:
-    questions = tuple(BenchQuestion(str(n), "?", "a") for n in range(10))
+    questions = tuple(BenchQuestion(str(n), "?", "a", answers=("x",)) for n in range(10))
     data = BenchSet("x", (document_of("a", ZH),), questions)
     assert [one.id for one in data.sampled(3).questions] == ["0", "3", "6"]
     assert data.sampled(None) == data
@@ -211,3 +211,12 @@ def test_a_sample_is_spread_evenly() -> None:
 def test_an_unknown_set_is_named() -> None:
     with pytest.raises(ConfigError, match="unknown: 'nothing'"):
         load_set("nothing", Path())
+
+
+@pytest.mark.parametrize("question", [
+    BenchQuestion("1", "?", "a"), BenchQuestion("1", " ", "a", answers=("x",)), BenchQuestion("1", "?", "a", answers=("",)),
+    BenchQuestion("\ud800", "?", "a", answers=("x",)),
+])  # fmt: skip
+def test_a_question_that_cannot_be_judged_is_refused(question: BenchQuestion) -> None:
+    with pytest.raises(InputError, match="question"):
+        BenchSet("x", (document_of("a", ZH),), (question,))

@@ -95,6 +95,15 @@ def test_a_second_run_measures_nothing_and_gives_the_same(folder: Path, results:
     assert again == results
 
 
+@pytest.mark.parametrize("content", ['{"values": {}}', "null", "[1]", "[" * 100_000])
+def test_a_cell_of_another_shape_is_measured_again(folder: Path, tmp_path: Path, content: str) -> None:
+    asked = spec(folder, methods=["recursive"], seeds=[0])
+    first = run(asked, tmp_path, MODELS)
+    next((tmp_path / "cells").glob("*.json")).write_text(content)
+    again = run(asked, tmp_path, MODELS)
+    assert [one["values"] for one in again["cells"]] == [one["values"] for one in first["cells"]]
+
+
 def test_a_damaged_cell_is_measured_again(folder: Path, results: dict[str, Any], tmp_path: Path) -> None:
     run(spec(folder, methods=["recursive"]), tmp_path, MODELS)
     cells = sorted((tmp_path / "cells").glob("*.json"))
@@ -143,6 +152,30 @@ def test_a_chunker_that_drops_text_scores_lower(folder: Path, tmp_path: Path) ->
     assert "in no chunk" in text
 
 
+def test_whole_documents_that_are_dropped_stay_in_the_way(folder: Path, tmp_path: Path) -> None:
+    """A quarter of the documents, and those that the questions are about, is no better than all of them."""
+    rows = []
+    for line in (folder / "docs.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        document = from_text(row["text"], doc_id=row["doc_id"])
+        rows += [
+            {"doc_id": one.doc_id, "start": one.start, "end": one.end}
+            for one in METHODS["sentence"].cut(document, 60, 0, MODELS)
+        ]
+    asked = (folder / "questions.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "questions.jsonl").write_text(
+        "\n".join(one for one in asked if json.loads(one)["doc_id"] in ("d0", "d1"))
+    )
+    (tmp_path / "docs.jsonl").write_text((folder / "docs.jsonl").read_text("utf-8"))
+    for name, kept in (("all", rows), ("few", [row for row in rows if row["doc_id"] in ("d0", "d1")])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    names = ["file:all.jsonl", "file:few.jsonl"]
+    found = run(spec(tmp_path, methods=names, baseline=names[0], seeds=[0], tolerance=0.5), tmp_path, MODELS)
+    for metric in found["metrics"]:
+        every, few = (values_over_seeds(found, name, 60, "dense", metric).mean() for name in names)
+        assert few <= every + 0.02, metric
+
+
 def test_a_file_with_other_lengths_is_not_compared_in_silence(folder: Path, tmp_path: Path) -> None:
     (folder / "long.jsonl").write_text('{"doc_id": "d0", "start": 0, "end": 300}\n')
     names = ["recursive", "file:long.jsonl"]
@@ -181,7 +214,12 @@ def test_what_names_hold_cannot_act_on_a_page() -> None:
     page = as_page("<title>", [section])
     assert "<script>" not in page
     assert "&lt;script&gt;<code>x</code>" in page
-    assert r"a\|b" in as_markdown("x", [section])
+    text = as_markdown("x", [section, Section("\x1b]0;x\x07", ["![i](http://x)\n# heading"])])
+    assert r"a\|b" in text
+    assert "\x1b" not in text
+    assert "<script>" not in text
+    assert "\n# heading" not in text
+    assert "![i]" not in text
 
 
 def test_two_results_are_compared_only_on_the_same_data(results: dict[str, Any]) -> None:

@@ -77,6 +77,7 @@ class BenchSet:
                 raise InputError(f"the set {self.name!r} has two {what} with the id {double!r}")
         texts = self.texts
         for question in self.questions:
+            _check_text(self.name, question)
             for gold in question.evidence:
                 if gold.doc_id not in texts or not 0 <= gold.start < gold.end <= len(texts[gold.doc_id]):
                     raise InputError(
@@ -113,6 +114,17 @@ class BenchSet:
         kept = {one.id for one in documents}
         asked = [one for one in self.questions if {gold.doc_id for gold in one.evidence} | one.documents <= kept]
         return replace(self, documents=documents, questions=_spread(asked, n_questions))
+
+
+def _check_text(name: str, question: BenchQuestion) -> None:
+    """Raises: InputError: if a question is blank, an answer too, or a text cannot be written."""
+    for what, text in (("id", question.id), ("text", question.text), *(("answer", one) for one in question.answers)):
+        if not isinstance(text, str) or not text.strip() or any("\ud800" <= char <= "\udfff" for char in text):
+            raise InputError(f"the set {name!r}: question {question.id!r:.60}: the {what} is no text, or blank")
+    if not (question.evidence or question.answers):
+        raise InputError(
+            f"the set {name!r}: question {question.id!r} has nothing that answers it", hint="give a quote or an answer"
+        )
 
 
 def _spread(items: Sequence[T], number: int | None) -> tuple[T, ...]:

@@ -55,10 +55,10 @@ class Section:
 
 def as_markdown(title: str, sections: Sequence[Section]) -> str:
     """The report as Markdown, without its plots."""
-    parts = [f"# {title}"]
+    parts = [f"# {_plain(title)}"]
     for section in sections:
-        parts.append(f"{'#' * section.level} {section.title}")
-        parts.extend(section.paragraphs)
+        parts.append(f"{'#' * section.level} {_plain(section.title)}")
+        parts.extend(map(_plain, section.paragraphs))
         for table in section.tables:
             lines = [table.header, ["---"] * len(table.header), *table.rows]
             parts.append("\n".join(f"| {' | '.join(_cell(one) for one in line)} |" for line in lines))
@@ -105,4 +105,14 @@ def _inline(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text that is no markup on a page that is made of the Markdown."""
+    return printable(text).replace("<", "&lt;").replace("![", "!\\[")
+
+
+def printable(text: str) -> str:
+    """Text in one line that acts on no terminal."""
+    return "".join(char if char.isprintable() else " " if char.isspace() else f"\\x{ord(char):02x}" for char in text)

@@ -59,7 +59,7 @@ def _about(results: Results) -> str:
     notes = "".join(f" {note}." for note in data["notes"])
     return (
         f"{data['documents']:,} documents of {data['characters']:,} characters, {len(results['questions']):,} "
-        f"questions in {len(set(results['clusters'])):,} clusters. Mean of {len(spec['seeds'])} seeds. "
+        f"questions in {len(set(results['clusters'])):,} clusters. Seeds {', '.join(map(str, spec['seeds']))}. "
         f"Retrieved text is read within {', '.join(map(str, data['budgets']))} {data['budget_unit']}; "
         f"judged by {data['primary']}. Licence: {data['licence']}.{notes}"
     )
@@ -72,7 +72,10 @@ def _doubts(lengths: Lengths) -> Iterator[str]:
             "do not compare it."
         )
     if lengths.coverage < 1:
-        yield f"**{lengths.method}** leaves {1 - lengths.coverage:.2%} of the text in no chunk."
+        yield (
+            f"**{lengths.method}** leaves {1 - lengths.coverage:.2%} of the text in no chunk; it is ranked "
+            "like chunks, and counts for nothing."
+        )
 
 
 def _length_table(lengths: Sequence[Lengths], data: Results) -> Table:
@@ -130,6 +133,8 @@ def _verdict(rows: Sequence[Row], spec: Results) -> list[str]:
         seen = f" (found from about {smallest:.3f} on)" if smallest else ""
         name = "" if rows[0].metric in OF_CUTS else f"{retriever}: "
         said.append(f"{name}{'; '.join(parts) or 'no difference'}{seen}")
+    if rows and rows[0].value.n_clusters == 1:
+        return ["All questions are of one cluster, which tells nothing about others."]
     few = [FEW_CLUSTERS] if rows and rows[0].value.n_clusters < FEWEST_CLUSTERS else []
     return [
         *few,

@@ -22,6 +22,7 @@ from qchunker.bench.dataset import BenchSet
 from qchunker.bench.datasets import load_set
 from qchunker.bench.equalise import Size, equal_size
 from qchunker.bench.judge import judged, metric_names
+from qchunker.bench.lost import blinded, lost_texts
 from qchunker.bench.methods import CUTS_ONLY, FILE_PREFIX, METHODS, Piece, chunks_of_file
 from qchunker.bench.metrics.spans import ChunkSpan, coverage, trimmed_chunks, with_reach
 from qchunker.bench.retrievers import rankings
@@ -68,7 +69,7 @@ def data_of(spec: Spec) -> BenchSet:
     """
     data = load_set(spec.set, Path(spec.path), spec.split)
     if spec.budgets:
-        data = replace(data, budgets=spec.budgets)
+        data = replace(data, budgets=tuple(sorted(set(spec.budgets))))
     data = data.sampled(spec.questions, spec.documents)
     if not data.questions:
         raise InputError(f"the set {data.name!r} has no question", hint="of so few documents, none may be answered")
@@ -101,7 +102,7 @@ def run(spec: Spec, folder: Path, models: Models, tell: Tell = lambda *_: None) 
         tell(f"{cell.method} at {cell.target}, seed {cell.seed}", number, len(cells))
         signature = _signature(spec, data, _needed(cell.method, models))
         kept = folder / "cells" / f"{_key(signature, cell, spec)}.json"
-        result = _finished(kept)
+        result = _finished(kept, cell, spec, metrics, len(data.questions))
         if result is None:
             result = _measured(cell, spec, data, metrics, models) | {"signature": signature}
             write_json(kept, result)
@@ -177,7 +178,10 @@ def values_of(
     for chunk in chunks:
         held[chunk.doc_id].append(chunk)
     asked = [question.text for question in data.questions]
-    ranked = rankings([chunk.text for chunk in chunks], asked, spec.retrievers, models.embedder)
+    lost = lost_texts(chunks, data.texts)
+    texts = [*(chunk.text for chunk in chunks), *lost]
+    chunks = [*chunks, *map(blinded, lost)]
+    ranked = rankings(texts, asked, spec.retrievers, models.embedder)
     found: dict[str, dict[str, list[float]]] = {}
     for name, places in ranked.items():
         rows = [
@@ -228,13 +232,18 @@ def _digest(path: Path) -> str:
         ) from error
 
 
-def _finished(path: Path) -> Result | None:
-    """A cell that is there and whole; one that is damaged is measured again."""
+def _finished(path: Path, cell: Cell, spec: Spec, metrics: Sequence[str], n: int) -> Result | None:
+    """A cell that is there and whole; one that is damaged, or of something else, is measured again."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        own = tuple(result[name] for name in Cell._fields) == cell
+        whole = all(len(result["values"][name][metric]) == n for name in spec.retrievers for metric in metrics)
+        numbers = all(
+            isinstance(result[name], int | float) for name in ("mean_chars", "sd_chars", "coverage", "seconds")
+        )
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
-    return result if isinstance(result, dict) and "values" in result else None
+    return dict(result) if own and whole and numbers else None
 
 
 def name_of(results: dict[str, Any]) -> str:

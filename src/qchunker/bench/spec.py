@@ -62,6 +62,10 @@ class Spec:
     lm: str = DEFAULT_LM
 
     def __post_init__(self) -> None:
+        for name in ("methods", "retrievers"):
+            odd = next((one for one in getattr(self, name) if not isinstance(one, str) or not one.isprintable()), None)
+            if odd is not None:
+                raise ConfigError(name, f"must be printable texts, got {odd!r:.60}")
         _known("set", (self.set,), DATASETS)
         names = [name for name in self.methods if not name.startswith(FILE_PREFIX)]
         _known("methods", names, (*METHODS, f"{FILE_PREFIX}NAME.jsonl"))
@@ -105,7 +109,7 @@ def read_spec(path: Path, changes: dict[str, Any] | None = None) -> Spec:
     """
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(
             "spec", f"{path}: cannot be read: {error}", hint="see docs/bench.md for an example"
         ) from error

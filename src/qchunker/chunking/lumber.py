@@ -6,7 +6,7 @@ half times the target.
 What is not repeated: documents are not run together; the paragraph at which content shifts opens the next window; the
 end of a document is read like the rest; every answer is checked, and one that cannot be used (no number, the first
 paragraph, one that is not shown) is asked for once more and then replaced by the cut of the rules in that window, and
-counted. Every window moves on by a paragraph at least, so there is no loop without end.
+counted. Every window moves on by a quarter of the target at least, so that calls are bounded whatever is answered.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ SCHEMA = {"type": "object", "properties": {"id": {"type": "integer"}}, "required
 WINDOW_SHARE = 1.5
 """Length of a window, in targets."""
 
+_LEAST = 0.25  # of the target, in every chunk
 _PARAGRAPH_SHARE = 0.25  # of a window; a longer paragraph is shown in parts, or there would be nothing to choose from
 
 
@@ -60,7 +61,12 @@ def lumber(document: Document, config: ChunkingConfig, models: Models) -> Partit
     at = 0
     while at < len(paragraphs):
         cuts.append(paragraphs[at].first)
-        at += _shift(places, paragraphs[at : _end_of_window(places, paragraphs, at, window)], asked)
+        end = _end_of_window(places, paragraphs, at, window)
+        behind = at + _shift(places, paragraphs[at:end], asked)
+        # A shift within a few words is no shift: the pieces would be joined again, and each would cost a call.
+        while behind < end and places.size(paragraphs[at].first, paragraphs[behind - 1].stop) < _LEAST * places.aim:
+            behind += 1
+        at = behind
     settings = f"{asked.settings} window={window} paragraph={most}"
     return places.partition(places.without_small(cuts), "lumber", settings)
 

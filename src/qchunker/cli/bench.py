@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,16 +15,16 @@ import click
 
 from qchunker.bench.answer_run import REPLY_TOKENS, answer_run
 from qchunker.bench.datasets import DATASETS
-from qchunker.bench.document import as_markdown, as_page
+from qchunker.bench.document import as_markdown, as_page, printable
 from qchunker.bench.report import FEW_CLUSTERS, FEWEST_CLUSTERS, sections_of
 from qchunker.bench.run import cells_of, data_of, name_of, run, write_json
 from qchunker.bench.spec import Spec, read_spec
 from qchunker.bench.study.report import study_sections
 from qchunker.bench.study.run import StudyConfig, study
-from qchunker.bench.tables import Results, corrected_p, paired
+from qchunker.bench.tables import Results, corrected_p, lengths_of, paired, values_over_seeds
 from qchunker.chunking import LLM_METHODS, LM_METHODS
 from qchunker.cli.llm import KEY, ROLE_OPTIONS, ROLES, llm_run, print_estimate, print_spending, run_options
-from qchunker.cli.terminal import Output, count, errors, json_line, progress_of
+from qchunker.cli.terminal import SOME_FAILED, Output, count, errors, json_line, progress_of
 from qchunker.errors import ConfigError, InputError
 from qchunker.models.llm import LLM
 from qchunker.models.load import Models, load_models
@@ -136,7 +137,12 @@ def answer_command(
         if model.dry is not None:
             print_estimate(model, [one.text for one in data_of(read).documents])
             return
+    failed, asked = sum(cell["failed"] for cell in results["cells"]), len(results["cells"]) * len(results["questions"])
+    if failed:
+        errors.print(f"[yellow]{failed} of {asked} answers failed[/] and score 0")
     _file(out / f"{revision()}-{name_of(results)}-answers.json", results)
+    if failed == asked:
+        raise click.exceptions.Exit(SOME_FAILED)
 
 
 def _read(spec: Path, questions: int | None) -> Spec:
@@ -150,7 +156,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
 
 def _file(path: Path, results: dict[str, Any]) -> None:
     write_json(path, results)
-    click.echo(path.as_posix())
+    click.echo(printable(path.as_posix()))
 
 
 def _print_plan(spec: Spec) -> None:
@@ -258,10 +264,15 @@ def compare_command(first: Path, second: Path, metric: str | None, as_json: bool
     for key, one in found.items():
         row = dict(zip(("method", "target", "retriever"), key, strict=True)) | {"metric": metric} | one._asdict()
         row["p_holm"] = corrected.get(key)
-        click.echo(json_line(row) if as_json else _line(row))
+        click.echo(json_line(_finite(row)) if as_json else printable(_line(row)))
     n_clusters = min(one.n_clusters for one in found.values())
     if n_clusters < FEWEST_CLUSTERS:
         errors.print(f"[yellow]note[/] {FEW_CLUSTERS} ({n_clusters})")
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """What JSON has no number for is null."""
+    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in row.items()}
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -284,6 +295,15 @@ def read_results(path: Path) -> Results:
         raise InputError(f"{path}: cannot be read: {error}") from error
     if not isinstance(found, dict) or not {"spec", "set", "cells", "questions", "metrics"} <= found.keys():
         raise InputError(f"{path}: is no result of a run", hint="give files that `qchunker bench run` wrote")
+    try:
+        list(lengths_of(found))
+        [values_over_seeds(found, cell["method"], cell["target"], name, metric)
+         for cell in found["cells"] for name in found["spec"]["retrievers"] for metric in found["metrics"]]  # fmt: skip
+        whole = len(found["questions"]) == len(found["clusters"]) and found["set"]["budgets"] and found["signature"]
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise InputError(f"{path}: is damaged: {type(error).__name__}: {error}", hint="run it again") from error
+    if not whole:
+        raise InputError(f"{path}: is damaged", hint="run it again")
     return found
 
 

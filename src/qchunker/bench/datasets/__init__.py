@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from qchunker.bench.dataset import BenchSet
 from qchunker.bench.datasets import chroma, crud, drcd, folder, gutenqa, hchemsafety, multifieldqa_zh, omnieval
-from qchunker.errors import ConfigError
+from qchunker.errors import ConfigError, InputError, QChunkerError
 
 
 class Source(NamedTuple):
@@ -48,4 +49,12 @@ def load_set(name: str, path: Path, split: str | None = None) -> BenchSet:
     """
     if name not in DATASETS:
         raise ConfigError("set", f"unknown: {name!r}", hint=f"known: {', '.join(DATASETS)}")
-    return DATASETS[name].load(path, split)
+    try:
+        return DATASETS[name].load(path, split)
+    except QChunkerError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, csv.Error) as error:
+        raise InputError(
+            f"{path}: the files of {name} have another form than the published one: {type(error).__name__}: {error}",
+            hint=f"compare them with {DATASETS[name].where}",
+        ) from error
