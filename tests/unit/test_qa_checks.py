@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from qchunker import from_text
 from qchunker.models.fake import HashingEmbedder
 from qchunker.models.load import default_embedder
+from qchunker.qa.cells import row_cells
 from qchunker.qa.duplicates import keeps_meaning, merged, normalised
 from qchunker.qa.evidence import evidence_units, read, uncovered
 from qchunker.qa.figures import Figures, figures
@@ -150,3 +153,29 @@ def test_questions_that_rest_on_other_sentences_or_have_other_answers_are_two() 
     for other in (pair(QUESTIONS, "Which alarm limit has the detector?", "each month", LIMIT),
                   pair(QUESTIONS, "Which alarm limit has the detector?", "25 ppm", "It is checked each month.")):  # fmt: skip
         assert len(merged([first, other], HashingEmbedder(), threshold=0.0).pairs) == 2
+
+
+@pytest.mark.parametrize("line", ["甲," + " " * 100_000 + '"q', 'a, "x"' + " " * 100_000 + "y", '"' + '""' * 50_000])
+def test_cells_of_a_line_full_of_spaces_take_linear_time(line: str) -> None:
+    started = time.process_time()
+    row_cells(line, Span(0, len(line)))
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(("line", "cells"), [
+    ('a , " b, ""c""" ,d', ["a", "", "d"]), ('压力,"6 bar, 冷态",', ["压力", "6 bar, 冷态", ""]), (" ,\"x\" ", ["", "x"]),
+])  # fmt: skip
+def test_cells_of_csv_have_no_quotes_and_spaces_around_them(line: str, cells: list[str]) -> None:
+    assert [line[slice(*cell)] for cell in row_cells(line, Span(0, len(line)))] == cells
+
+
+@pytest.mark.parametrize("sentence", ["Part {} weighs {} kg. ", "零件{}重{}千克。"])
+def test_sentences_without_answers_are_found_in_linear_time(sentence: str) -> None:
+    text = "".join(sentence.format(n, n) for n in range(4_000))
+    document = from_text(text, "a.txt")
+    group = read(document, groups_of(document, 10_000)[0])
+    units = group.group.units
+    pairs = [QAPair(document, "What?", "x", 0, (Span(unit.start, unit.end),), "llm", "words") for unit in units]
+    started = time.process_time()
+    assert len(uncovered(group, pairs)) == len(units)
+    assert time.process_time() - started < 5

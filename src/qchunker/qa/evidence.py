@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -123,11 +124,15 @@ def _is_quotation(answer: str) -> bool:
 
 def uncovered(group: Read, pairs: Sequence[QAPair]) -> list[int]:
     """Numbers of the units that no pair answers: too few of their words, or one of their numbers, are taken up."""
+    starts = [unit.start for unit in group.group.units]
+    ends = [unit.end for unit in group.group.units]
     taken: dict[int, list[str]] = {}
     for pair in pairs:
-        for at, unit in enumerate(group.group.units):
-            if any(unit.start < span.end and unit.end > span.start for span in pair.evidence):
-                taken.setdefault(at, []).append(f"{pair.question}\n{pair.answer}")
+        touched = {
+            at for span in pair.evidence for at in range(bisect_right(ends, span.start), bisect_left(starts, span.end))
+        }
+        for at in touched:
+            taken.setdefault(at, []).append(f"{pair.question}\n{pair.answer}")
     return [at for at in group.group.wanted if not _is_answered(group, at, taken.get(at, ()))]
 
 
