@@ -20,7 +20,12 @@ SAME_MEANING = 0.8
 """Cosine of two questions from which on they may mean the same."""
 
 _SAME_ANSWER = 0.6  # likewise, where their answers are equal
-_NOT_WORD = re.compile(r"[\W_]+")
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−－", "-"))
+# Words, and the signs that are part of numbers, identifiers and names: "3.5", "-5", "10:30", "C++", "R-1.2", "os.path".
+_WRITTEN = re.compile(
+    r"[^\W_]+|[%‰°$€£¥<>≤≥≈±=^]|[+#](?=[^\W_])|(?<=[^\W_])[+#]+|-(?=\s?\d)|(?<=[a-z0-9])-(?![\w-])"
+    r"|(?<=\d)[,:*×](?=\d)|(?<=[a-z0-9])[./&@_](?=[a-z0-9])|(?<![\w.])\.(?=[a-z0-9])"
+)
 _WORD = re.compile(r"[A-Za-z]+|[\u3400-\u9fff]")
 _OPPOSITES = frozenset(
     "maximum minimum max min first last second third open opens opened close closes closed start "
@@ -89,8 +94,15 @@ def merged(pairs: Sequence[QAPair], embedder: Embedder | None, threshold: float 
 
 
 def normalised(question: str) -> str:
-    """A question without what differs in writing only: case, width, spaces, marks."""
-    return _NOT_WORD.sub("", fold(question).casefold())
+    """A question without what differs in writing only: case, width, spaces, quotation marks, marks between words.
+
+    Signs that belong to numbers, identifiers and names stay, and so does the space between two numbers.
+    """
+    parts = _WRITTEN.findall(fold(question).casefold().translate(_DASHES))
+    return "".join(
+        f" {part}" if at and part[0].isdigit() and parts[at - 1][-1].isdigit() else part
+        for at, part in enumerate(parts)
+    )
 
 
 def _without_alike(pairs: list[QAPair], embedder: Embedder, threshold: float) -> tuple[list[QAPair], int]:
