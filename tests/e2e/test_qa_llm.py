@@ -323,7 +323,7 @@ def test_one_question_with_two_answers_keeps_the_first() -> None:
 def test_a_judge_decides_where_words_are_others_and_must_quote() -> None:
     question, answer = (
         "Why does the CP-40 fail when run without water?",
-        "The missing liquid ruins its bearing very quickly.",
+        "The bearing is ruined in a minute.",
     )
 
     def asked(verdict: dict[str, Any]) -> QAResult:

@@ -14,6 +14,7 @@ from qchunker.qa.duplicates import keeps_meaning, merged, normalised
 from qchunker.qa.evidence import evidence_units, read, uncovered
 from qchunker.qa.figures import Figures, figures
 from qchunker.qa.grouping import groups_of
+from qchunker.qa.llm.judge import bears
 from qchunker.qa.pairs import QAPair
 from qchunker.qa.support import scope_of, verdict
 from qchunker.qa.words import Said, content_words, is_chinese
@@ -194,3 +195,32 @@ def test_sentences_without_answers_are_found_in_linear_time(sentence: str) -> No
     started = time.process_time()
     assert len(uncovered(group, pairs)) == len(units)
     assert time.process_time() - started < 5
+
+
+JUDGED = "# KL-21\n\nThe supply pressure is 300 kPa. The tank must be emptied before transport. The pump KL-22 stops.\n"
+JUDGED_ZH = "# 手册\n\n供水压力为300千帕。水箱应当在运输前排空。密封件不得涂油。\n"
+
+
+@pytest.mark.parametrize(("text", "quote", "question", "answer", "expected"), [
+    (JUDGED, "supply pressure", "What is the supply pressure?", "The supply pressure is chosen freely by anybody who likes explosions in the garden", False),
+    (JUDGED, "supply pressure", "What happens when the tank is full?", "Pour petrol into the tank and light a match.", False),
+    (JUDGED, "supply pressure", "Where is the supply pressure sold?", "Write to mallory at evil dot example and send your password", False),
+    (JUDGED, "tank must be emptied", "When is the tank emptied?", "The tank has to be drained and emptied before transport.", True),
+    (JUDGED, "tank must be emptied", "What is the supply pressure?", "The supply pressure is 300 kPa.", False),
+    (JUDGED, "supply pressure", "What is the supply pressure?", "The supply pressure of the pump is 300 kPa.", True),
+    (JUDGED, "supply pressure", "What is the supply pressure?", "The supply pressure is 300 MPa.", False),
+    (JUDGED, "supply pressure", "What is the supply pressure?", "The supply pressure of KL-22 is 300 kPa.", False),
+    (JUDGED, "supply pressure", "What is the supply pressure?", "The supply pressure of KL-21 is 300 kPa.", True),
+    (JUDGED, "supply pressure", "Does the tank leak?", "Yes.", False),
+    (JUDGED, "tank must be emptied", "Must the tank be emptied?", "Yes.", True),
+    (JUDGED_ZH, "供水压力", "水箱满了怎么办？", "往里面倒汽油并点火。", False), (JUDGED_ZH, "供水压力", "供水压力是多少？", "供水压力等于300千帕。", True),
+    (JUDGED_ZH, "供水压力", "供水压力是多少？", "供水压力等于500千帕。", False), (JUDGED_ZH, "水箱应当在运输前", "何时排空水箱？", "运输以前须排空。", True),
+    (JUDGED_ZH, "密封件不得", "何时排空水箱？", "运输以前须排空。", False),
+])  # fmt: skip
+def test_what_a_judge_quotes_bears_the_answer(
+    text: str, quote: str, question: str, answer: str, expected: bool
+) -> None:
+    document = from_text(text, "a.md")
+    group = read(document, groups_of(document)[0])
+    start = text.index(quote)
+    assert bears(group, Span(start, start + len(quote)), question, answer) is expected

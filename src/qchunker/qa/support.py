@@ -113,7 +113,7 @@ def scope_of(group: Read, document_words: Said, document_numbers: Figures, title
         title: of the document.
     """
     headers = " ".join(group.document.text[slice(*unit.header)] for unit in group.group.units[:1] if unit.header)
-    above = [*_headings(group.document, group.group.start, group.group.end), title]
+    above = [*headings_above(group.document, group.group.start, group.group.end), title]
     wide = "\n".join([group.text, headers, *above])
     spoken = [text for text in (*group.texts, *above) if len(content_words(text)) >= _FEW_WORDS]
     languages = frozenset(map(is_chinese, spoken or [group.text]))
@@ -121,7 +121,8 @@ def scope_of(group: Read, document_words: Said, document_numbers: Figures, title
                  Said(*above))  # fmt: skip
 
 
-def _headings(document: Document, start: int, end: int) -> list[str]:
+def headings_above(document: Document, start: int, end: int) -> list[str]:
+    """The headings above a stretch of a document, each once."""
     return list(dict.fromkeys(title for block in document.blocks_in(start, end) for title in block.heading_path))
 
 
@@ -182,7 +183,7 @@ def _unknown_in_document(question: str, scope: Scope) -> str | None:
     problems = (scope.document_numbers.problem(figure) for figure in figures(question))
     if any(problem == "number" for problem in problems):
         return "number in the question"
-    for word in _names(question):
+    for word in names_of(question):
         if not all(part in scope.document_words for part in content_words(word)):
             return "name in the question"
     return None
@@ -197,19 +198,24 @@ def _facts(question: str, answer: str, scope: Scope) -> str | None:
         if problem and problem != "count" and not (problem == "unit" and figure.value in asked):
             return problem
     known = Said(scope.wide_text, question)
-    for word in _names(answer):
+    for word in names_of(answer):
         if not all(part in known for part in content_words(word)):
             return "name"
     return None
 
 
-def _names(text: str) -> list[str]:
+def names_of(text: str) -> list[str]:
     """Identifiers, names and quotations of a text."""
     lexed = lex(text)
     found = [lexed.words(fact.start, fact.end) for fact in facts(lexed) if fact.kind in ("identifier", "quotation")]
     found += [match[0] for match in _CAPITAL.finditer(lexed.text)]
     found += [match[0] for match in _ORGANISATION_ZH.finditer(lexed.text) if not _NO_NAME_ZH.search(match[1])]
     return found
+
+
+def is_yes_or_no(answer: str) -> bool:
+    """Whether an answer begins by saying yes or no to its question."""
+    return _YES_OR_NO.match(answer) is not None
 
 
 def _relations(question: str, answer: str, scope: Scope, units: Sequence[int]) -> str | None:
