@@ -39,7 +39,7 @@ def _sections(results: Results, metrics: Sequence[str], with_plots: bool) -> Ite
     primary = data["primary"]
     wanted = list(dict.fromkeys([primary, *(one for one in metrics if one in results["metrics"])]))
     lengths, rows = list(lengths_of(results)), list(rows_of(results, wanted))
-    yield Section(f"{data['name']} ({data['language']})", [_about(results), f"`{results['signature']}`"])
+    yield Section(name_of(results), [_about(results), f"`{results['signature']}`"])
     for target in spec["targets"]:
         at_target = [one for one in lengths if one.target == target]
         notes = [note for one in at_target for note in _doubts(one)]
@@ -52,6 +52,13 @@ def _sections(results: Results, metrics: Sequence[str], with_plots: bool) -> Ite
             yield Section(
                 f"{metric}, {target} characters", _verdict(found, spec), _metric_tables(found, spec), plots, 3
             )
+
+
+def name_of(results: Results) -> str:
+    """Name of the set, its language, and how much of it where that is not all."""
+    data, asked = results["set"], results["spec"].get("documents")
+    part = f", {data['documents']} documents" if asked else ""
+    return f"{data['name']} ({data['language']}{part})"
 
 
 def _about(results: Results) -> str:

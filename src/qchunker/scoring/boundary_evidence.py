@@ -4,10 +4,12 @@ Each possible cut has evidence: a heading, a blank line or a line end behind it,
 between the texts on both sides, less where the sentence behind is bound to the one before (docs/equations.md#seg-1).
 The score of a partition is its mean over the inner cuts.
 
-How far to trust it (docs/results.md): across chunkers of equal mean length it was the only direct score that went with
-retrieval in both languages; within a document it tells better from worse random partitions a little in Chinese and not
-surely in English. It is what ``qchunker`` maximises, so it is no independent judge of that method, and it says nothing
-of how long chunks should be: compare at equal mean length.
+How far to trust it (docs/results.md): across eight to ten chunkers of equal mean length its Pearson correlation with
+reciprocal rank in hybrid search was .66 to .92 in nine of ten runs on three sets in two languages, .35 in the tenth
+(Chinese news); SD of ChunkScore had -.14 to .60. Among random partitions of a section the rank correlation was +.10
+to +.13 (123 sections, p below .005): enough to tell chunkers apart, not to choose the partition of a document. It is what
+``qchunker`` maximises, so it is no independent judge of that method, and it says nothing of how long chunks should be:
+compare at equal mean length.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def _of_set(found: Row, with_plots: bool) -> Iterator[Section]:
         f"Language model: {found['lm']}. A score is the mean over sections that every method cut; a metric the mean "
         "over all questions of the set."
     )
-    yield Section(f"Direct scores on {found['name']} ({found['language']})", [about, f"`{found['signature']}`"])
+    yield Section(f"Direct scores on {found['name']}", [about, f"`{found['signature']}`"])
     for target in dict.fromkeys(row["target"] for row in found["table"]):
         rows = [row for row in found["table"] if row["target"] == target]
         yield Section(

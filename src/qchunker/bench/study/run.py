@@ -12,6 +12,7 @@ from typing import Any
 
 from qchunker.bench.dataset import CHARACTERS, BenchSet
 from qchunker.bench.methods import CUTS_ONLY, FILE_PREFIX
+from qchunker.bench.report import name_of
 from qchunker.bench.run import data_of, write_json
 from qchunker.bench.significance import holm
 from qchunker.bench.spec import Spec
@@ -110,7 +111,7 @@ def _of_set(
     easier = keep("completion", partial(_completion, data, target, loaded, config, tell)) if lm else []
     agreed = within.agreement(drawn, budget_metrics)
     return {
-        "name": data.name, "language": data.language, "signature": results["signature"], "target": target,
+        "name": name_of(results), "signature": results["signature"], "target": target,
         "lm": lm_id, "metrics": metrics, "within_metrics": budget_metrics,
         "table": table, "correlations": strategies.correlations(table),
         "weights": [one for name in table[0]["metrics"] for one in strategies.weights(table, name)],
