@@ -8,8 +8,8 @@ How far to trust it (docs/results.md): across eight to ten chunkers of equal mea
 reciprocal rank in hybrid search was .66 to .92 in nine of ten runs on three sets in two languages, .35 in the tenth
 (Chinese news); SD of ChunkScore had -.14 to .60. Among random partitions of a section the rank correlation was +.10
 to +.13 (123 sections, p below .005): enough to tell chunkers apart, not to choose the partition of a document. It is
-what ``qchunker`` maximises, so it is no independent judge of that method, and it says nothing of how long chunks should be:
-compare at equal mean length.
+what ``qchunker`` maximises, so it is no independent judge of that method. It says nothing of how long chunks should
+be: compare at equal mean length.
 """
 
 from __future__ import annotations
