@@ -99,10 +99,10 @@ class _Work:
         return self.scopes[group]
 
     def uncovered(self) -> dict[int, list[int]]:
-        """By group, the numbers of the sentences that no pair answers."""
+        """By group, the numbers of the sentences that no pair answers; what a section says of its heading is none."""
         by_group: dict[int, list[QAPair]] = {}
         starts = [group.start for group in self.groups]
-        for pair in self.pairs:
+        for pair in (one for one in self.pairs if one.origin != "heading"):
             edges = {at for span in pair.evidence for at in (span.start, span.end - 1)}
             for number in {max(0, bisect_right(starts, at) - 1) for at in edges}:
                 by_group.setdefault(number, []).append(pair)

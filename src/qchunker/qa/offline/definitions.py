@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from qchunker.assertions import is_definition_in_force
 from qchunker.debate.offline.index.defined_terms import DefinedTerm
-from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.outlining import statements
 from qchunker.debate.offline.outlining.wording import has_chinese, language_of, named, render
 from qchunker.qa.cells import trimmed
-from qchunker.qa.offline.place import Found, Pages
+from qchunker.qa.offline.place import Found, Pages, placed
 from qchunker.qa.words import content_words
 from qchunker.sentences import sentence_spans
 from qchunker.types import Span
@@ -49,9 +48,8 @@ _OF_ONE_CASE = re.compile(
 
 def definitions(pages: Pages) -> Iterator[Found]:
     """One question for each term that a sentence defines, and for each short form with its long one."""
-    index = DocumentIndex(pages.document)
     yield from _sentences(pages)
-    yield from _short_forms(pages, index)
+    yield from _short_forms(pages)
 
 
 def _sentences(pages: Pages) -> Iterator[Found]:
@@ -75,6 +73,7 @@ def _sentences(pages: Pages) -> Iterator[Found]:
             if _TOLD.search(words) or (found.pattern != "meant" and _VALUES.match(behind)):
                 continue
             question = render(language, found.pattern, named(found.words))
+            question = placed(question, pages.name_beside(found.words), language)
             mark = _ITEM.match(text, *sentence)
             answer = Span(mark.end() if mark else sentence.start, sentence.end)
             yield Found(question, trimmed(text, answer), (), "definition")
@@ -103,9 +102,9 @@ def _is_of_one_case(text: str, sentence: Span, found: statements.Statement) -> b
     )
 
 
-def _short_forms(pages: Pages, index: DocumentIndex) -> Iterator[Found]:
+def _short_forms(pages: Pages) -> Iterator[Found]:
     text = pages.text
-    for term in index.terms:
+    for term in pages.index.terms:
         if term.origin != "abbreviation" or not term.expansion or term.rivals:
             continue
         start, end = term.evidence[0]
@@ -117,4 +116,5 @@ def _short_forms(pages: Pages, index: DocumentIndex) -> Iterator[Found]:
             continue
         answer = Span(at, at + len(term.expansion))
         language = "zh" if has_chinese(term.expansion) else "en"
-        yield Found(_SHORT[language].format(term.name), answer, (Span(start, end),), "definition")
+        question = placed(_SHORT[language].format(term.name), pages.name_beside(term.name), language)
+        yield Found(question, answer, (Span(start, end),), "definition")

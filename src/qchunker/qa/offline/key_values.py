@@ -11,6 +11,7 @@ from qchunker.debate.offline.outlining.tables import lines_of
 from qchunker.debate.offline.outlining.wording import plain
 from qchunker.qa.cells import row_cells, trimmed
 from qchunker.qa.offline.place import Found, Pages
+from qchunker.qa.offline.quantities import asked_zh
 from qchunker.types import Block, Span
 
 _FEWEST = 2  # lines that make a list of properties
@@ -26,9 +27,14 @@ _BARE_LINE = re.compile(
     r"(?P<value>[^\n]+?)[ \t]*$",
     re.MULTILINE,
 )
+# Lines that say something of the others.
+_ASIDE = re.compile(
+    r"(?:notes?|remarks?|comments?|warning|caution|important|tips?|hint|units?|注意|警告|提示|说明|說明|备注|備註|注|单位|單位)\Z",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(
-    r"(?:notes?|warning|caution|important|tips?|examples?|e\.g|hint|see(?: also)?|q|a|question|answer|step \d+|"
-    r"注意|警告|提示|示例|例如|例|说明|备注|問|答|问|如下|以下|包括|步骤|参见|https?|file|ftp|"
+    r"(?:examples?|e\.g|see(?: also)?|q|a|question|answer|step \d+|"
+    r"示例|例如|例|問|答|问|如下|以下|包括|步骤|参见|https?|file|ftp|"
     r"mailto)\Z|.*\b(?:is|are|was|must|should|can|if|when|"
     r"that|which|following|as|for example|to|and|or|the|of|in|with)\Z|\W*\d|.*[,，、]",
     re.IGNORECASE,
@@ -52,8 +58,11 @@ def key_values(pages: Pages) -> Iterator[Found]:
         for run in _runs(pages, blocks):
             names = Counter(line.name.casefold() for line in run)
             for line in run:
-                if names[line.name.casefold()] == 1:
-                    yield Found(_question(line.name, about, pages.language), line.value, (line.line,), "key_value")
+                problem = "vague" if _ASIDE.match(line.name) else None
+                if names[line.name.casefold()] > 1:
+                    problem = "ambiguous"
+                question = _question(line.name, pages.text[slice(*line.value)], about, pages.language)
+                yield Found(question, line.value, (line.line,), "key_value", problem)
 
 
 def _runs(pages: Pages, blocks: Sequence[Block]) -> Iterator[list[_Line]]:
@@ -70,8 +79,9 @@ def _runs(pages: Pages, blocks: Sequence[Block]) -> Iterator[list[_Line]]:
 
 
 def _checked(pages: Pages, run: list[_Line]) -> Iterator[list[_Line]]:
-    in_prose = sum(_PROSE_END.search(pages.text[slice(*line.value)]) is not None for line in run)
-    if len(run) >= _FEWEST and 2 * in_prose < len(run):
+    own = [line for line in run if not _ASIDE.match(line.name)]
+    in_prose = sum(_PROSE_END.search(pages.text[slice(*line.value)]) is not None for line in own)
+    if len(own) >= _FEWEST and 2 * in_prose < len(own):
         yield [line for line in run if _PROSE_END.search(pages.text[slice(*line.value)]) is None]
 
 
@@ -112,7 +122,7 @@ def _table_lines(pages: Pages, block: Block) -> list[_Line]:
     return made
 
 
-def _question(name: str, about: str, language: str) -> str:
+def _question(name: str, value: str, about: str, language: str) -> str:
     if language != "en":
-        return f"{about}的{name}是什么？"
+        return f"{about}的{name}{asked_zh(name, value)}？"
     return f"What is the {name} ({about})?"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from qchunker.debate.offline.index.document_index import DocumentIndex
 from qchunker.debate.offline.outlining.sections import SILENT, Section, Sections
 from qchunker.debate.offline.outlining.wording import context, language_of, plain
 from qchunker.types import Block, Document, Span
@@ -20,12 +22,21 @@ class Found(NamedTuple):
         answer: the stretch.
         evidence: what it rests on besides, such as the row of a cell.
         origin: the rule.
+        problem: why the pair is not to be taken, as in docs/qa.md; None where nothing is known against it.
     """
 
     question: str
     answer: Span
     evidence: tuple[Span, ...]
     origin: str
+    problem: str | None = None
+
+
+def placed(question: str, about: str, language: str) -> str:
+    """A question with what it is about: behind it in English, before it in Chinese."""
+    if not about:
+        return question
+    return f"{question.rstrip('?')} ({about})?" if language == "en" else f"{about}中，{question}"
 
 
 class Pages:
@@ -36,6 +47,7 @@ class Pages:
         self.sections = Sections(document)
         self.language = language_of(document.text)
         self.title = self._title()
+        self.index = DocumentIndex(document)
 
     def _title(self) -> str:
         """What the document calls itself; nothing where it does not say."""
@@ -46,6 +58,18 @@ class Pages:
             if 1 < len(words) <= _TITLE_CHARS:
                 return words
         return ""
+
+    def name_beside(self, words: str) -> str:
+        """The title for a question that has these words; nothing where they say the same."""
+        return context(self.title, _HEADING_CHARS) if self.title and self.title not in words else ""
+
+    @property
+    def file(self) -> str:
+        """The name of the file, where it is made of words, for documents that have no title: rows of CSV files."""
+        stem = re.split(r"[/\\]", self.document.source)[-1].partition(".")[0]
+        words = plain(re.sub(r"[_\-]+", " ", stem))
+        letters, digits = sum(map(str.isalpha, words)), sum(map(str.isdigit, words))
+        return words if letters > max(1, digits) and len(words) <= _TITLE_CHARS else ""
 
     def about(self, section: Section) -> str:
         """Title and heading that a stretch stands under, for use in a question; nothing where neither says what of."""

@@ -51,7 +51,7 @@ def pairs_by_rules(document: Document, groups: Sequence[Group]) -> tuple[list[QA
     for one in found:
         key, answer = normalised(one.question), document.text[slice(*one.answer)]
         group = max(0, bisect_right(starts, one.answer.start) - 1)
-        problem = standalone.problem(one.question)
+        problem = one.problem or standalone.problem(one.question)
         if problem is None and len(answers[key]) > 1:
             problem = "another answer"
         if problem is not None:

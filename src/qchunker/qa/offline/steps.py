@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from qchunker.debate.offline.outlining.wording import named, render
 from qchunker.qa.cells import trimmed
 from qchunker.qa.offline.faq import LONGEST_ANSWER
-from qchunker.qa.offline.place import Found, Pages
+from qchunker.qa.offline.place import Found, Pages, placed
 from qchunker.types import Span
 
 _FEWEST = 2
@@ -43,14 +43,5 @@ def steps(pages: Pages) -> Iterator[Found]:
         answer = Span(items[0].start, items[-1].end)
         if answer.end - answer.start <= LONGEST_ANSWER and not pages.holds_furniture(*answer):
             about = pages.title if pages.title and pages.title != section.title else ""
-            yield Found(_question(section.title, about, pages.language), trimmed(pages.text, answer),
-                        (section.evidence,), "steps")  # fmt: skip
-
-
-def _question(title: str, about: str, language: str) -> str:
-    asked = render(language, "steps", named(title))
-    if not about:
-        return asked
-    if language != "en":
-        return f"{about}中，{asked}"
-    return f"{asked.rstrip('?')} ({about})?"
+            question = placed(render(pages.language, "steps", named(section.title)), about, pages.language)
+            yield Found(question, trimmed(pages.text, answer), (section.evidence,), "steps")
