@@ -81,3 +81,27 @@ def test_sheets_that_say_nothing_are_errors(tmp_path: Path) -> None:
         error_rate(str(other))
     with pytest.raises(InputError, match="cannot be read"):
         error_rate(str(tmp_path / "none.csv"))
+
+
+def test_semicolons_and_long_cells_are_read_back(tmp_path: Path) -> None:
+    row = ROWS[1] | {"question": "流量；压力; 温度?", "answer": "a;b;c"}
+    limit = csv.field_size_limit()
+    written = sheet((row, "词;" * 100_000) for _ in range(3))
+    assert written.splitlines()[1].startswith('"","流量；压力; 温度?","a;b;c",')
+    path = tmp_path / "sheet.csv"
+    path.write_text(written.replace('\r\n"",', '\r\n"ok",'), "utf-8", newline="")
+    assert error_rate(str(path)).n_marked == 3
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("row", [
+    '"ok","What is 1?","a', 'ok,What is 1?,"a', 'ok,What is 1?,a,e,s,1,h,llm,q,"d', '"ok,什么是1？,a,e,s,1,h,llm,q,d',
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "later", ["wrong,Q,a,e,s,1,h,llm,q2,d\n", 'wrong,Q,a,"e\nf",s,1,h,llm,q2,d\n', 'wrong,Q,"a",e,s,1,h,llm,q2,d\n', ""]
+)
+def test_a_quotation_mark_that_is_not_closed_loses_no_marks(tmp_path: Path, row: str, later: str) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(",".join(COLUMNS) + "\nok,Q,a,e,s,1,h,llm,q0,d\n" + row + "\n" + later, "utf-8")
+    with pytest.raises(InputError, match=r"not CSV|swallows|more cells"):
+        error_rate(str(path))

@@ -20,6 +20,7 @@ COLUMNS = ("mark", "question", "answer", "evidence", "source", "page", "headings
 RIGHT = frozenset("ok right good correct yes y 1 true 对 正确 是 √ ✓".split())
 WRONG = frozenset("wrong bad error incorrect no n 0 false x 错 错误 不对 否 × ✗".split())
 _MOST_BYTES = 64 << 20
+_ONE_LINE = frozenset(("mark", "page", "origin", "qa_id", "doc_id"))
 _Z = 1.959963984540054  # of 95 %
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _HINT = "mark each row ok or wrong in the column mark"
@@ -65,7 +66,7 @@ def sheet(rows: Iterable[tuple[Mapping[str, Any], str]]) -> str:
         rows: of pairs, each with the text of its evidence.
     """
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    writer = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL)  # a semicolon makes no cells
     writer.writerow(COLUMNS)
     for row, evidence in rows:
         path = " > ".join(row.get("heading_path") or ())
@@ -127,15 +128,29 @@ def _rows(path: str) -> list[dict[str, Any]]:
     text = _text(path)
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
+    limit = csv.field_size_limit(max(csv.field_size_limit(), _MOST_BYTES))
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows = list(reader)
     except csv.Error as error:
-        raise InputError(f"{path}: not CSV: {error}", hint=_HINT) from error
+        raise InputError(f"{path}: not CSV: {error}; is a quotation mark not closed?", hint=_HINT) from error
+    finally:
+        csv.field_size_limit(limit)
     names = [name.strip().casefold() for name in reader.fieldnames or ()]
     if "mark" not in names:
         raise InputError(f"{path}: has no column mark", hint="give the sheet that --sample wrote")
+    for number, row in enumerate(rows, 2):
+        _check_whole(path, number, row)
     return [{str(name).strip().casefold(): cell for name, cell in row.items()} for row in rows]
+
+
+def _check_whole(path: str, number: int, row: Mapping[str | None, Any]) -> None:
+    """A quotation mark that is not closed makes one cell of many rows, and their marks would be lost."""
+    short = (cell for name, cell in row.items() if name and name.strip().casefold() in _ONE_LINE and cell)
+    if any("\n" in cell.strip() for cell in short):
+        raise InputError(f"{path}:{number}: a cell swallows other rows", hint="close its quotation mark")
+    if any((cell or "").strip() for cell in row.get(None) or ()):
+        raise InputError(f"{path}:{number}: more cells than columns", hint="put cells with separators in quotes")
 
 
 def _text(path: str) -> str:
