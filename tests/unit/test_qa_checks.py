@@ -17,6 +17,7 @@ from qchunker.qa.grouping import groups_of
 from qchunker.qa.llm.judge import bears
 from qchunker.qa.pairs import QAPair
 from qchunker.qa.support import scope_of, verdict
+from qchunker.qa.swaps import swaps
 from qchunker.qa.words import Said, content_words, is_chinese
 from qchunker.types import Document, Span
 
@@ -224,3 +225,33 @@ def test_what_a_judge_quotes_bears_the_answer(
     group = read(document, groups_of(document)[0])
     start = text.index(quote)
     assert bears(group, Span(start, start + len(quote)), question, answer) is expected
+
+
+THINGS = (
+    "The weight of the pump and of the valve, Alpha and Beta; the tank is emptied and filled, the seal mounted and removed. "
+    "The alarm has a limit and a level and sounds. 水泵和阀门的压力与温度，阿尔法和贝塔，安装和拆卸密封件，报警限值，质保期。"
+)
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), [
+    ("What is the weight of the pump?", "What is the weight of the valve?", True), ("What is the pressure of Alpha?", "What is the pressure of Beta?", True),
+    ("When must the tank be emptied?", "When must the tank be filled?", True), ("How is the seal mounted?", "How is the seal removed?", True),
+    ("Who pays the Buyer?", "Who does the Buyer pay?", True), ("Who informs the landlord?", "Whom does the landlord inform?", True),
+    ("Who informs the landlord?", "By whom is the landlord informed?", False), ("Who must inform the landlord?", "Who informs the landlord?", False),
+    ("Is the valve safe?", "Is the valve unsafe?", True), ("What is the fee for members?", "What is the fee for non-members?", True),
+    ("What may the tenant do?", "What must the tenant do?", True), ("What can the tenant do?", "What may the tenant do?", False),
+    ("How heavy is the pump?", "What is the weight of the pump?", False), ("What is the weight of the pump?", "What is the mass of the pump?", False),
+    ("What is the alarm limit?", "At which level does the alarm sound?", False), ("How is the tank emptied?", "How is the tank drained?", False),
+    ("水泵的压力是多少？", "水泵的温度是多少？", True), ("水泵的压力是多少？", "阀门的压力是多少？", True), ("阿尔法的压力是多少？", "贝塔的压力是多少？", True),
+    ("谁应当通知房东？", "房东应当通知谁？", True), ("谁通知房东？", "由谁通知房东？", False), ("怎样安装密封件？", "怎样拆卸密封件？", True),
+    ("租客可以做什么？", "租客应当做什么？", True), ("怎样安装密封件？", "如何安装密封件？", False), ("水泵的压力是多少？", "水泵的压力有多大？", False),
+    ("质保期多长？", "质保期为多久？", False),
+])  # fmt: skip
+def test_a_wording_asks_for_the_same_thing_of_the_same_one(one: str, other: str, expected: bool) -> None:
+    assert swaps(one, other, Said(THINGS)) is expected
+    assert swaps(other, one, Said(THINGS)) is expected
+
+
+def test_whether_something_may_be_is_no_negation() -> None:
+    assert keeps_meaning("是否可以打开外壳？", "可以打开外壳吗？")
+    assert not keeps_meaning("会员的费用是多少？", "非会员的费用是多少？")

@@ -14,6 +14,8 @@ from qchunker.debate.verify_words import NEGATION, facts, fold, lex
 from qchunker.models.embedder import Embedder
 from qchunker.qa.figures import figures
 from qchunker.qa.pairs import QAPair, RefusedPair
+from qchunker.qa.support import WHETHER
+from qchunker.qa.swaps import swaps
 from qchunker.qa.words import Said, content_words
 
 SAME_MEANING = 0.8
@@ -110,10 +112,14 @@ def _without_alike(pairs: list[QAPair], embedder: Embedder, threshold: float) ->
     kept: list[int] = []
     wordings: dict[int, list[str]] = {}
     by_evidence: dict[int, list[int]] = {}
+    known: Said | None = None
+    of = None
     for at, pair in enumerate(pairs):
         near = sorted({other for span in pair.evidence for other in by_evidence.get(span.start, ())})
         cosines = {other: float(vectors[at] @ vectors[other]) for other in near}
-        same = [other for other in near if _means_same(pair, pairs[other], cosines[other], threshold)]
+        if near and (known is None or pair.document is not of):
+            of, known = pair.document, Said(pair.document.text)
+        same = [other for other in near if _means_same(pair, pairs[other], cosines[other], threshold, known)]
         if same:
             wordings.setdefault(max(same, key=lambda other: (cosines[other], -other)), []).append(pair.question)
             continue
@@ -127,18 +133,24 @@ def _without_alike(pairs: list[QAPair], embedder: Embedder, threshold: float) ->
     return result, len(pairs) - len(kept)
 
 
-def _means_same(one: QAPair, other: QAPair, cosine: float, threshold: float) -> bool:
+def _means_same(one: QAPair, other: QAPair, cosine: float, threshold: float, known: Said | None) -> bool:
     if one.origin != "llm" or other.origin != "llm":
         return False  # rules ask precisely
     equal = normalised(one.answer) == normalised(other.answer)
     if cosine < (min(_SAME_ANSWER, threshold) if equal else threshold):
         return False
-    return (equal or _agree(one.answer, other.answer)) and keeps_meaning(one.question, other.question)
+    return (equal or _agree(one.answer, other.answer)) and keeps_meaning(one.question, other.question, known)
 
 
-def keeps_meaning(one: str, other: str) -> bool:
-    """Whether two wordings differ in no number, name, negation, pair of opposites, or kind of question."""
-    if _marks(one) != _marks(other):
+def keeps_meaning(one: str, other: str, known: Said | None = None) -> bool:
+    """Whether two wordings differ in no number, name, negation, thing, pair of opposites, or kind of question.
+
+    Args:
+        one: wording.
+        other: wording.
+        known: words of the document; None where all are.
+    """
+    if _marks(one) != _marks(other) or swaps(one, other, known):
         return False
     words = [set(_WORD.findall(fold(text).lower())) for text in (one, other)]
     differ = words[0] ^ words[1]
@@ -154,7 +166,11 @@ def keeps_meaning(one: str, other: str) -> bool:
 def _marks(text: str) -> tuple[frozenset[str], frozenset[str], bool]:
     lexed = lex(text)
     names = {lexed.words(fact.start, fact.end).casefold() for fact in facts(lexed) if fact.kind == "identifier"}
-    return frozenset(figure.value for figure in figures(text)), frozenset(names), NEGATION.search(text) is not None
+    return (
+        frozenset(figure.value for figure in figures(text)),
+        frozenset(names),
+        NEGATION.search(WHETHER.sub("", text)) is not None,
+    )
 
 
 def _agree(one: str, other: str) -> bool:

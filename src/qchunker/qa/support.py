@@ -35,13 +35,13 @@ _DENIED_WORD = re.compile(
     r"\b(?:not|never|cannot|neither|nor|no)\s(?:be\s|been\s|yet\s)?([a-z]{3,})"
     r"|(?:不得|不能|不可以?|不应|不会|不予|不再|不需要?|不|未|勿|禁止|严禁|没有)([\u4e00-\u9fff]{2})"
 )
-_WHETHER = re.compile("是否|能否|可否|会否|应否|与否|有无|有没有|能不能|是不是|可不可以|会不会|要不要|该不该")
-_MUST = re.compile(
+WHETHER = re.compile("是否|能否|可否|会否|应否|与否|有无|有没有|能不能|是不是|可不可以|会不会|要不要|该不该")
+MUST = re.compile(
     r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|required|obliged|mandatory)\b|应当|應當|应该|"
     r"必须|必須|须|務必|务必|不得|严禁|禁止|(?<![反供相适效对响感回])应(?![急用力变答聘])",
     re.IGNORECASE,
 )
-_MAY = re.compile(
+MAY = re.compile(
     r"\b(?:may|can|could|might|allowed|permitted|optional(?:ly)?|is free to)\b|可以|允许|准许|有权|"
     r"(?<![许认不])可(?![燃靠能见溶变视持否])",
     re.IGNORECASE,
@@ -233,7 +233,7 @@ def _relations(question: str, answer: str, scope: Scope, units: Sequence[int]) -
         return "negation"
     if _affirms(answer, resting) and not _denies(question):
         return "negation"
-    if _turns(answer, resting, _MUST, _MAY) and not (_MAY.search(answer) and _denies(answer)):
+    if _turns(answer, resting, MUST, MAY) and not (MAY.search(answer) and _denies(answer)):
         return "modal"
     if figures(answer) and _turns(answer, resting + question, _UPPER, _LOWER):
         return "bound"
@@ -259,7 +259,7 @@ def _turns(answer: str, said: str, one: re.Pattern[str], other: re.Pattern[str])
 
 
 def _denies(text: str) -> bool:
-    text = _WHETHER.sub("", text)
+    text = WHETHER.sub("", text)
     return any(not _NOT_DENIED.match(match[0]) for match in NEGATION.finditer(text)) or bool(_DENIED.search(text))
 
 

@@ -5,10 +5,12 @@ Source: GC-QA-RAG (question variants), with a check.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qchunker.asking import Answered, Task, Units, ask
+from qchunker.debate.verify_words import is_invisible
 from qchunker.models.embedder import Embedder
 from qchunker.models.llm import Completion, Request
 from qchunker.qa import standalone
@@ -17,7 +19,7 @@ from qchunker.qa.llm.generator import listed
 from qchunker.qa.llm.numbered import items_schema, read_items
 from qchunker.qa.llm.setting import QASetting, request
 from qchunker.qa.pairs import QAPair
-from qchunker.qa.words import is_chinese
+from qchunker.qa.words import Said, is_chinese
 from qchunker.types import Document
 
 SCHEMA = items_schema("variants", {"questions": {"type": "array", "items": {"type": "string"}}})
@@ -25,6 +27,7 @@ LEAST_ALIKE = 0.4
 """Cosine of a wording with its question."""
 
 _AT_ONCE = 8
+_URL = re.compile(r"\w+://|\bwww\.|</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 def with_variants(
@@ -36,11 +39,12 @@ def with_variants(
     answers = ask(setting.llm, tasks, setting.prompt("repair", document), setting.tally)
     told = {at: words for answered in answers for one in answered for at, words in one.value.items()}
     known = {normalised(words) for pair in pairs for words in (pair.question, *pair.variants)}
+    words_of_document = Said(document.text) if told else None
     result = []
     for at, pair in enumerate(pairs):
         kept: list[str] = list(pair.variants)
         for words in told.get(at, ())[: setting.config.variants]:
-            problem = variant_problem(pair, words, known, embedder)
+            problem = variant_problem(pair, words, known, embedder, words_of_document)
             setting.tally.counts["variants" if problem is None else f"variants refused: {problem}"] += 1
             if problem is None:
                 kept.append(words)
@@ -49,7 +53,9 @@ def with_variants(
     return result
 
 
-def variant_problem(pair: QAPair, words: str, known: set[str], embedder: Embedder | None) -> str | None:
+def variant_problem(
+    pair: QAPair, words: str, known: set[str], embedder: Embedder | None, document_words: Said | None = None
+) -> str | None:
     """Why a wording is refused; None where it stands alone and asks for the same.
 
     Args:
@@ -57,6 +63,7 @@ def variant_problem(pair: QAPair, words: str, known: set[str], embedder: Embedde
         words: the wording.
         known: questions that there are already, normalised.
         embedder: compares it with the question; None leaves that out.
+        document_words: of the document of the pair; read anew where they are not given.
     """
     if not words.strip() or normalised(words) in known:
         return "nothing new"
@@ -65,7 +72,9 @@ def variant_problem(pair: QAPair, words: str, known: set[str], embedder: Embedde
     problem = standalone.problem(words)
     if problem is not None:
         return problem
-    if not keeps_meaning(pair.question, words):
+    if _URL.search(words) or any(map(is_invisible, words)):
+        return "not plain"
+    if not keeps_meaning(pair.question, words, document_words or Said(pair.document.text)):
         return "asks for something else"
     if embedder is not None:
         vectors = embedder.encode([pair.question, words])
