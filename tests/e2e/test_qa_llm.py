@@ -105,7 +105,7 @@ def test_nearly_all_good_pairs_of_both_languages_are_taken() -> None:
         assert result.failed == ()
         assert tally.problems == []
         assert result.coverage >= 0.9
-        assert all(pair.summary for pair in result.pairs)
+        assert not any(pair.summary for pair in result.pairs)  # no summary of these groups
     assert n_good >= 40
     assert n_taken / n_good >= 0.95
 

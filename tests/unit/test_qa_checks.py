@@ -16,6 +16,7 @@ from qchunker.qa.figures import Figures, figures
 from qchunker.qa.grouping import groups_of
 from qchunker.qa.llm.judge import bears
 from qchunker.qa.pairs import QAPair
+from qchunker.qa.summaries import checked_summary
 from qchunker.qa.support import scope_of, verdict
 from qchunker.qa.swaps import swaps
 from qchunker.qa.words import Said, content_words, is_chinese
@@ -255,3 +256,16 @@ def test_a_wording_asks_for_the_same_thing_of_the_same_one(one: str, other: str,
 def test_whether_something_may_be_is_no_negation() -> None:
     assert keeps_meaning("是否可以打开外壳？", "可以打开外壳吗？")
     assert not keeps_meaning("会员的费用是多少？", "非会员的费用是多少？")
+
+
+@pytest.mark.parametrize(("text", "summary", "expected"), [
+    (JUDGED, "The supply pressure is 300 kPa.", "The supply pressure is 300 kPa."), (JUDGED, "The supply pressure is 400 kPa.", ""),
+    (JUDGED, "Supply pressure\x1b\x07 of\nthe pump. https://evil.example/x", "Supply pressure of the pump."),
+    (JUDGED, "Supply pressure of the pump KL-99.", ""), (JUDGED, "Write to mallory and send your password.", ""), (JUDGED, "", ""),
+    (JUDGED_ZH, "供水压力与水箱排空", "供水压力与水箱排空"), (JUDGED_ZH, "供水压力为500千帕", ""), (JUDGED_ZH, "请把密码发给某人", ""),
+    (JUDGED_ZH, "供水压力\u200b，见www.evil.example。", "供水压力，见 。"),
+])  # fmt: skip
+def test_a_summary_says_what_its_group_says(text: str, summary: str, expected: str) -> None:
+    document = from_text(text, "a.md")
+    scope = scope_of(read(document, groups_of(document)[0]), Said(text), Figures(text), "")
+    assert checked_summary(summary, scope) == expected

@@ -29,6 +29,7 @@ from qchunker.qa.llm.setting import QASetting, setting_of
 from qchunker.qa.llm.variants import with_variants
 from qchunker.qa.offline.rules import pairs_by_rules
 from qchunker.qa.pairs import FailedGroup, Group, QAPair, QAResult, RefusedPair
+from qchunker.qa.summaries import checked_summary
 from qchunker.qa.support import Scope, Verdict, scope_of, verdict
 from qchunker.qa.words import Said
 from qchunker.types import Document, Partition, Span
@@ -226,7 +227,8 @@ def _pair(work: _Work, raw: RawPair, found: Verdict, support: str) -> QAPair:
     if not evidence:
         span = verbatim_span(group, raw.answer) or Span(group.group.start, group.group.end)
         evidence = (span,)
-    return QAPair(work.document, raw.question, raw.answer, raw.group, evidence, "llm", support, raw.summary)
+    summary = checked_summary(raw.summary, work.scope(raw.group))
+    return QAPair(work.document, raw.question, raw.answer, raw.group, evidence, "llm", support, summary)
 
 
 def _fill_with_rules(work: _Work) -> None:
