@@ -150,6 +150,7 @@ def test_conditions_are_told_without_pointing() -> None:
      {"What happens if the red lamp stays on (Rules)?": "If the red lamp stays on, do the following:\n\n1. Press the key.\n2. Wait.\n\nThis does not apply on Sundays."}),
     ("# 规定\n\n员工迟到的，应当：\n\n1. 打卡。\n2. 说明原因。\n\n但节假日除外。\n\n其他。\n",
      {"规定中，员工迟到的，怎么办？": "员工迟到的，应当：\n\n1. 打卡。\n2. 说明原因。\n\n但节假日除外。"}),
+    ("# Rules\n\n- If the red lamp stays on, wait:\n  - two minutes in summer\n- Another item.\n", {"What happens if the red lamp stays on (Rules)?": "If the red lamp stays on, wait:\n  - two minutes in summer"}),
     # a clause ends where the next begins
     ("LEASE\n\n2. Rent\n\n2.1 If the rent is late, the Tenant pays interest.\n2.2 The rent may be increased.\n", {"What happens if the rent is late (LEASE, Rent)?": "2.1 If the rent is late, the Tenant pays interest."}),
     ("租赁合同\n\n第二条 租金\n2.1 乙方逾期支付租金的，应当支付违约金。\n2.2 租金每年调整。\n", {"租赁合同，租金中，乙方逾期支付租金的，怎么办？": "2.1 乙方逾期支付租金的，应当支付违约金。"}),
@@ -289,6 +290,12 @@ def test_odd_texts_break_nothing(text: str) -> None:
         "## What is {n}?\n\nIt is {n} kg.\n\n",
         "| K{n} | {n} |\n",
         "Name{n}: value\n",
+        "If pump {n} is hot, stop it. ",
+        "If pump {n} is hot, stop:\n\n",
+        "- If pump {n} is hot, stop:\n",
+        "水泵{n}过热的，应当停机。\n",
+        "Who is {n}?\n\n",
+        "- Who is {n}?\n  Number {n}.\n",
     ],
 )
 def test_time_is_linear(piece: str) -> None:

@@ -16,6 +16,7 @@ from qchunker.types import Block, Span
 
 _LONGEST = 400  # of the sentence
 _LONGEST_ANSWER = 600
+_LOOKED_AT = 1_000  # characters from the sentence on: more is no answer
 _FEWEST_BLANKS = 2  # of an English clause with a subject
 _MOST_LIMITS = 3  # clauses that an answer takes in
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)、])\s+")
@@ -94,23 +95,29 @@ def _is_more(clause: str) -> bool:
 
 def _end(text: str, start: int, blocks: list[Block], place: int) -> int:
     """Where the paragraph or item of a sentence ends, with the list that it leads into and what goes on about it."""
-    end = _end_of_clause(text, start, blocks[place].end)
-    if end < blocks[place].end:
+    block = blocks[place]
+    end = _end_of_clause(text, start, block.end)
+    if end < block.end:
         return end
-    following = blocks[place + 1 :]
-    if text[start:end].rstrip().endswith((":", "：")):
-        items = 0
-        while items < len(following) and following[items].kind == "list_item":
-            end = following[items].end
-            items += 1
-        following = following[items:]
-    if following and following[0].kind == "paragraph" and _GOES_ON.match(text, following[0].start, following[0].end):
-        end = _end_of_clause(text, following[0].start, following[0].end)
+    place += 1
+    leads = text[start:end].rstrip().endswith((":", "："))
+    while place < len(blocks) and blocks[place].kind == "list_item" and blocks[place].start < start + _LOOKED_AT:
+        if not (blocks[place].level > block.level if block.kind == "list_item" else leads):
+            break
+        end = blocks[place].end
+        place += 1
+    if place < len(blocks) and blocks[place].kind == "paragraph" and _GOES_ON.match(text, *_span(blocks[place])):
+        end = _end_of_clause(text, *_span(blocks[place]))
     return end
+
+
+def _span(block: Block) -> Span:
+    return Span(block.start, block.end)
 
 
 def _end_of_clause(text: str, start: int, end: int) -> int:
     line = text.rfind("\n", 0, start) + 1
+    end = min(end, start + _LOOKED_AT)
     edges = [_CLAUSE_LINE] if _IS_ITEM.match(text, line, end) is None else [_CLAUSE_LINE, _ITEM_LINE]
     found = (edge.search(text, start, end) for edge in edges)
     return min((match.start() for match in found if match), default=end)
