@@ -62,9 +62,9 @@ class Asked(NamedTuple):
 def asked(pages: Pages) -> list[Asked]:
     """All questions of a document with room for an answer, in order."""
     marked = list(_marked(pages))
-    starts = {one.start for one in marked}
+    starts = {one.words.start for one in marked}
     bodies = list(pages.bodies())
-    lines = [one for _, blocks in bodies for one in _lines(pages, blocks) if one.start not in starts]
+    lines = [one for _, blocks in bodies for one in _lines(pages, blocks) if one.words.start not in starts]
     headings = [one for section, _ in bodies for one in _heading(pages, section)]
     return sorted([*marked, *lines, *headings], key=lambda one: (one.start, one.body))
 
@@ -164,8 +164,7 @@ def _is_bold(pages: Pages, block: Block) -> bool:
 
 def _of_block(pages: Pages, blocks: Sequence[Block], at: int) -> Iterator[Asked]:
     text, block = pages.text, blocks[at]
-    begin = _LIST_MARK.match(text, block.start, block.end)
-    first = begin.end() if begin else block.start
+    first = _behind_mark(text, block.start, block.end)
     bold = _BOLD_QUESTION.match(text, first, block.end)
     if bold and _is_question(bold["question"]):
         yield Asked(plain(bold["question"]), Span(*bold.span("question")), block.start, bold.end(), block.end)
@@ -179,6 +178,14 @@ def _of_block(pages: Pages, blocks: Sequence[Block], at: int) -> Iterator[Asked]
     yield from _of_lines(text, block, first)
 
 
+def _behind_mark(text: str, start: int, end: int) -> int:
+    """Where the words of a line begin, behind the mark of a list or question."""
+    mark = _MARK.match(text, start, end)
+    if mark is None or not mark["q"]:
+        mark = _LIST_MARK.match(text, start, end)
+    return mark.end() if mark else start
+
+
 def _of_lines(text: str, block: Block, first: int) -> Iterator[Asked]:
     """Lines of a block that ask, each with the lines below it."""
     at, before = first, ""
@@ -186,8 +193,7 @@ def _of_lines(text: str, block: Block, first: int) -> Iterator[Asked]:
         stop = text.find("\n", at, block.end)
         if stop < 0:
             return  # nothing below
-        mark = _LIST_MARK.match(text, at, stop)
-        line = Span(mark.end() if mark else at, stop)
+        line = Span(_behind_mark(text, at, stop), stop)
         is_set_apart = not before.strip() or _ENDS.search(before) is not None
         if is_set_apart and _asks_alone(text, line):
             yield _asked_at(text, line, block.start if not before else at, stop, block.end)
