@@ -24,6 +24,7 @@ FOUND = 0.28
 """Confidence below which the documents are said not to answer (docs/adr/0007)."""
 
 _MOST_SENTENCES = 3
+_MOST_CASES = 8
 _NEAR_BEST = 0.85
 _HITS_READ = 4
 _SAME = 0.95
@@ -103,10 +104,18 @@ def _limits(sentences: Sequence[Cited], hits: Sequence[Hit]) -> Iterator[Cited]:
     said = {one.text for one in sentences}
     for number in dict.fromkeys(number for one in sentences for number in one.hits):
         for row in (one.row for one in hits[number - 1].related if one.kind == "limited_by"):
-            limit = next((one for one in passages(row) if _TAKES_BACK.search(one.text)), None)
-            if limit is not None and limit.text not in said:
-                said.add(limit.text)
-                yield Cited(limit.text, (number,), None, limit.span)
+            pieces = list(passages(row))
+            at = next((at for at, one in enumerate(pieces) if _TAKES_BACK.search(one.text)), None)
+            if at is None or pieces[at].text in said:
+                continue
+            said.add(pieces[at].text)
+            yield Cited(pieces[at].text, (number,), None, pieces[at].span)
+            if not pieces[at].text.endswith((":", "：")):
+                continue
+            for one in pieces[at + 1 : at + 1 + _MOST_CASES]:  # the cases are listed behind it
+                yield Cited(one.text, (number,), None, one.span)
+                if one.text.endswith((".", "。")):
+                    break
 
 
 def _taken_back(chosen: Sequence[int], candidates: Sequence[_Candidate]) -> Iterator[int]:
