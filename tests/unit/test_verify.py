@@ -152,6 +152,12 @@ markup ¦ 阀门＜script＞每日检查。 ¦ 阀门<script>每日检查。
 split ¦ Pay the fee of 1,000 euros. ¦ Refuse to pay the fee of 1,000 euros. ¦ Refuse to sign where the form is blank.
 split ¦ Close the door. ¦ Stop to close the door. ¦ Stop to rest at noon.
 split ¦ Pumps stop at 5 bar. ¦ Few pumps stop at 5 bar. ¦ Few valves leak.
+foreign ¦ The Buyer pays the fee. ¦ The Buyer (the Insurer of Essen) pays the fee. ¦ The Insurer of Essen refuses claims.
+foreign ¦ The pump must be stopped. ¦ The pump (the valve) must be stopped. ¦ Open the valve.
+foreign ¦ 水泵应当停机。 ¦ 水泵（阀门）应当停机。 ¦ 打开阀门。
+foreign ¦ The pump is safe. ¦ It is a lie: The pump is safe. ¦ It is a lie: the valve leaks.
+foreign ¦ 水泵是安全的。 ¦ 错误说法：水泵是安全的。 ¦ 错误说法：阀门是安全的。
+split ¦ 乙方应当付款。 ¦ 如果甲方破产，乙方应当付款。 ¦ 如果甲方破产，丙方修理。
 split ¦ 危险物品应当储存在仓库内。 ¦ 报废的危险物品应当储存在仓库内。 ¦ 报废的危险物品应当销毁。
 split ¦ The seal, and the bearing, are covered. ¦ The seal, if cracked, and the bearing, are covered. ¦ The bearings, if cracked, are replaced.
 split ¦ The warranty covers damage. ¦ The warranty covers damage by others. ¦ Pumps damaged by others are returned.

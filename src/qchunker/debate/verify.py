@@ -21,9 +21,13 @@ from qchunker.debate.verify_evidence import (
     content,
     ends_sentence,
     is_chinese,
+    is_label,
     is_mark,
     joined,
     restrictions,
+)
+from qchunker.debate.verify_evidence import (
+    SEPARATOR as _SEPARATOR,
 )
 from qchunker.debate.verify_text import Fault, growth_faults, invisible_faults, markup_faults
 from qchunker.debate.verify_words import MODAL, Fact, Lexed, facts, lex
@@ -33,6 +37,8 @@ __all__ = ["CONNECTIVES", "Fault", "verify"]
 _LOSS_WEIGHTS = (12, 1000, 1)  # alignments tried: rather a long addition than a loss, and the reverse
 _MAX_SLIDES = 6  # places tried for an addition that could as well stand elsewhere
 _MAX_WOVEN = {False: 12, True: 24}  # words added within a sentence without brackets: Latin, Chinese
+_BEFORE_GLOSS, _BEHIND_PHRASE, _SENTENCE = 4, 16, 60  # tokens that say what a gloss or a phrase is about
+_ANY = range(1, _BEFORE_GLOSS + 1)
 _PREPOSITIONS = frozenset("of for in on at".split())
 _OPENING, _CLOSING = frozenset("([（【〔"), frozenset(")]）】〕")
 _MIN_KEPT = 0.8  # share of the original below which the text is another text
@@ -59,6 +65,7 @@ _CONFUSABLE = str.maketrans(
     "aeopcyxijsdhqwABEKMHOPCTXYIJSaovptuxikABEZHIKMNOPTYXiag0I",
 )
 _WORD_FOR_TOPIC = re.compile(r"[A-Za-z][\w-]{3,}|\d+|[\u3400-\u9fff]{2}")
+_FUNCTION_WORDS = frozenset("a an the of in on at to for by is are was were be and or as if it its".split())
 _TOO_COMMON = frozenset(
     "this that with from shall must should have been were will which their there when where than then".split()
 )
@@ -186,6 +193,7 @@ def _hunk_faults(case: _Case, hunk: Hunk) -> list[Fault]:
         faults.extend(_place_faults(case, hunk))
         faults.extend(_clipped_faults(case, hunk))
         faults.extend(_topic_faults(case, hunk))
+        faults.extend(_foreign_faults(case, hunk))
     if hunk.lost < hunk.lost_end and not (covered and _is_replaced_anaphor(case, hunk)):
         faults.extend(_loss_faults(case, hunk))
     return faults
@@ -247,7 +255,14 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
         return
     keys, begins = case.completed.keys, _begins(case, hunk)
     if keys[hunk.added_end - 1] in ":：|>›»→" and begins:
-        return  # a label or a heading path in front of a sentence
+        # A label or a heading path in front of a sentence; what another sentence has before its colon is neither.
+        words = content(case.completed, hunk.added, hunk.added_end)
+        is_path = keys[hunk.added_end - 1] not in ":：" or any(
+            keys[at] in ">›»→|" for at in range(hunk.added, hunk.added_end)
+        )
+        if not (is_path or is_label(words) or case.evidence.is_sentence(words)):
+            yield Fault("foreign", case.added(hunk))
+        return
     words = content(case.completed, hunk.added, hunk.added_end)
     whole = not any(ends_sentence(case.completed, at) for at in range(hunk.added, hunk.added_end))
     if hunk.lost == hunk.lost_end:
@@ -258,12 +273,42 @@ def _place_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
         hangs = keys[hunk.added].lower() in _PREPOSITIONS or _names_an_owner(case, hunk, words)
         # Few, Refuse to: in front of a sentence a bare word can turn its meaning round as well. Only 应当 may.
         opens = begins and (keys[hunk.added_end - 1] in ",，" or _follows_modal(case, hunk))
+        opens = opens and not restrictions(case.added(hunk))
         whole = whole and (opens or commas or hangs)
         first = bisect_left(case.number_at, hunk.added)
         for at in case.number_at[first : bisect_left(case.number_at, hunk.added_end)]:
             yield Fault("number", keys[at])
     if not whole or len(words) > _MAX_WOVEN[is_chinese(words)]:
         yield Fault("split", case.added(hunk))
+
+
+def _foreign_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
+    """A gloss or a phrase in front must come from words that speak of the same: else it may be true of another thing.
+
+    A gloss in brackets of what stands before it, a phrase in front of a sentence of a word of that sentence.
+    """
+    words = content(case.completed, hunk.added, hunk.added_end)
+    if not words or is_label(words) or hunk.lost < hunk.lost_end:
+        return
+    keys = case.completed.keys
+    if _is_bracketed(case, hunk):
+        near = content(case.completed, max(0, hunk.added - _BEFORE_GLOSS), hunk.added)
+        before = content(case.completed, max(0, hunk.added - _SENTENCE), hunk.added)
+        if joined(words[:2]) in joined(before) or case.evidence.is_sentence(words):
+            return  # it says itself of what it speaks
+        points = any(
+            _ANAPHOR_EN.fullmatch(" ".join(near[-n:])) or _ANAPHOR_ZH.fullmatch("".join(near[-n:])) for n in _ANY
+        )
+        if not near or points:
+            return
+    elif _begins(case, hunk) and keys[hunk.added_end - 1] in ",，":
+        near = content(case.completed, hunk.added_end, min(len(keys), hunk.added_end + _BEHIND_PHRASE))
+    else:
+        return
+    wanted = {word.lower() for word in near} - _TOO_COMMON - _FUNCTION_WORDS
+    held = list(case.evidence.around(words))
+    if held and wanted and not any(wanted & {word.lower() for word in one.split(_SEPARATOR)} for one in held):
+        yield Fault("foreign", case.added(hunk))
 
 
 def _names_an_owner(case: _Case, hunk: Hunk, words: Sequence[str]) -> bool:

@@ -33,7 +33,7 @@ _ENDS = frozenset("。！？；!?;…｡")
 _STOPS_ZH = frozenset("。！？；")
 _BRACKETS = frozenset("()[]【】〔〕:：>›»→—=|")
 _RESTRICTING = re.compile(r"\b(?:if|when|provided|until|subject)\b|(?:如果|如|但|须经|经)", re.IGNORECASE)
-_SEPARATOR, _FENCE = "\x1f", "\x1e"
+SEPARATOR, _FENCE = "\x1f", "\x1e"
 _LONG = {False: 4, True: 6}  # tokens of a quotation that says something of its own: Latin, Chinese
 _LABEL_TOKENS = 8  # within which a label ends
 _BEGINNING = 4  # words by which a whole sentence is looked up
@@ -67,7 +67,7 @@ def content(lexed: Lexed, start: int, end: int) -> list[str]:
 
 def joined(keys: Sequence[str]) -> str:
     """Tokens as one string in which only whole tokens are found."""
-    return _SEPARATOR + _SEPARATOR.join(keys) + _SEPARATOR
+    return SEPARATOR + SEPARATOR.join(keys) + SEPARATOR
 
 
 def denials(lexed: Lexed) -> list[str]:
@@ -145,6 +145,15 @@ class Evidence:
         if wanted not in self._known:
             self._known[wanted] = wanted in self._words
         return self._known[wanted]
+
+    def around(self, keys: Sequence[str]) -> Iterator[str]:
+        """The sentences that hold the words, as joined tokens; of very many the first."""
+        wanted, at = joined(keys), -1
+        for _ in range(_MAX_PLACES):
+            at = self._words.find(wanted, at + 1)
+            if at < 0:
+                return
+            yield self._sentences[bisect_right(self._sentence_at, at) - 1].words
 
     def is_sentence(self, keys: Sequence[str]) -> bool:
         """Whether the words are a whole sentence, line or heading of the evidence."""
