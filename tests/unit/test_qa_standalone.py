@@ -45,6 +45,7 @@ Which oil does it need?
 What is mentioned above?
 What does the passage say about seals?
 What is the passage about?
+What the passage is about, in one sentence
 According to the text, what is the limit?
 What are the following steps?
 What happens in such cases?

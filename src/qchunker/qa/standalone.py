@@ -28,7 +28,7 @@ _POINTS_EN = re.compile(
     r"(?:here|below|above|earlier|before|previously)\b"
     rf"|\b(?:according to|in|from|by|of|does|do) (?:the|this) {_TEXT}\b"
     r"|\baccording to (?:the|this) (?:document|article|author|section|page|guide|manual)\b"
-    rf"|\b(?:the|this) {_PAGE}\s+(?:about|{_SAYS})\b"
+    rf"|\b(?:the|this) {_PAGE}\s+(?:(?:is|was)\s+)?(?:about|{_SAYS})\b"
     r"|\b(?:in|of) (?:the|this) (?:section|chapter|table|figure|page|example|document|article)\b(?!\s*[\dA-Z(“\"])",
     re.IGNORECASE,
 )
