@@ -15,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qchunker.debate.verify_alignment import Hunk, align, kept_places, slides
+from qchunker.debate.verify_anaphors import ends_pointing_back, points_back
 from qchunker.debate.verify_evidence import (
     CONNECTIVES,
+    SEPARATOR,
     Evidence,
     content,
     ends_sentence,
@@ -25,9 +27,6 @@ from qchunker.debate.verify_evidence import (
     is_mark,
     joined,
     restrictions,
-)
-from qchunker.debate.verify_evidence import (
-    SEPARATOR as _SEPARATOR,
 )
 from qchunker.debate.verify_text import Fault, growth_faults, invisible_faults, markup_faults
 from qchunker.debate.verify_words import MODAL, Fact, Lexed, facts, lex
@@ -38,7 +37,6 @@ _LOSS_WEIGHTS = (12, 1000, 1)  # alignments tried: rather a long addition than a
 _MAX_SLIDES = 6  # places tried for an addition that could as well stand elsewhere
 _MAX_WOVEN = {False: 12, True: 24}  # words added within a sentence without brackets: Latin, Chinese
 _BEFORE_GLOSS, _BEHIND_PHRASE, _SENTENCE = 4, 16, 60  # tokens that say what a gloss or a phrase is about
-_ANY = range(1, _BEFORE_GLOSS + 1)
 _PREPOSITIONS = frozenset("of for in on at".split())
 _OPENING, _CLOSING = frozenset("([（【〔"), frozenset(")]）】〕")
 _MIN_KEPT = 0.8  # share of the original below which the text is another text
@@ -296,10 +294,7 @@ def _foreign_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
         before = content(case.completed, max(0, hunk.added - _SENTENCE), hunk.added)
         if joined(words[:2]) in joined(before) or case.evidence.is_sentence(words):
             return  # it says itself of what it speaks
-        points = any(
-            _ANAPHOR_EN.fullmatch(" ".join(near[-n:])) or _ANAPHOR_ZH.fullmatch("".join(near[-n:])) for n in _ANY
-        )
-        if not near or points:
+        if not near or ends_pointing_back(near):
             return
     elif _begins(case, hunk) and keys[hunk.added_end - 1] in ",，":
         near = content(case.completed, hunk.added_end, min(len(keys), hunk.added_end + _BEHIND_PHRASE))
@@ -307,7 +302,7 @@ def _foreign_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:
         return
     wanted = {word.lower() for word in near} - _TOO_COMMON - _FUNCTION_WORDS
     held = list(case.evidence.around(words))
-    if held and wanted and not any(wanted & {word.lower() for word in one.split(_SEPARATOR)} for one in held):
+    if held and wanted and not any(wanted & {word.lower() for word in one.split(SEPARATOR)} for one in held):
         yield Fault("foreign", case.added(hunk))
 
 
@@ -367,13 +362,8 @@ def _is_replaced_anaphor(case: _Case, hunk: Hunk) -> bool:
     """Whether the lost words point elsewhere, and words stand in their place."""
     if hunk.added == hunk.added_end or not content(case.completed, hunk.added, hunk.added_end):
         return False
-    text = case.lost(hunk)
-    if _ANAPHOR_EN.fullmatch(" ".join(text.split()).replace("’", "'")):
-        return True
-    begin, end = case.original.starts[hunk.lost], case.original.ends[hunk.lost_end - 1]
-    around = case.original.text[max(0, begin - 1) : begin], case.original.text[end : end + 1]
-    whole = len(text) > 1 or (around[0] not in _NOT_ANAPHOR_BEFORE and around[1] not in _NOT_ANAPHOR_AFTER)
-    return bool(_ANAPHOR_ZH.fullmatch(text)) and (whole or not around[0] + around[1])
+    text, begin, end = case.original.text, case.original.starts[hunk.lost], case.original.ends[hunk.lost_end - 1]
+    return points_back(case.lost(hunk), text[max(0, begin - 1) : begin], text[end : end + 1])
 
 
 def _loss_faults(case: _Case, hunk: Hunk) -> Iterator[Fault]:

@@ -9,10 +9,6 @@ from typing import Any
 from qchunker.qa.pairs import QAResult
 
 Row = dict[str, Any]
-PAIR_FIELDS = (
-    "qa_id", "doc_id", "source", "question", "answer", "full_answer", "variants", "summary", "start", "end", "evidence",
-    "group", "group_span", "page", "heading_path", "origin", "support", "signature",
-)  # fmt: skip
 
 
 def pair_rows(result: QAResult) -> list[Row]:
